@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/expect.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/base/worker_numbers.hpp"
 #include "podrun/hosts/host_name.hpp"
@@ -344,6 +345,7 @@ Discovery discover(const HostQuery& query, const Probe& probe) {
   }
   narrow(hosts, excluded(query, probe), workers);
   discovery.hosts = std::move(hosts);
+  expect(!discovery.hosts.empty(), "discover() throws where no host is left");
   return discovery;
 }
 

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/expect.hpp"
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/hosts/host_name.hpp"
@@ -114,6 +115,7 @@ void Claims::begin_pass() {
 }
 
 asio::awaitable<void> Claims::reserve(std::size_t host, supervisor::Supervised& supervised) {
+  expect(host < kept_.size(), "a job's name is reserved on a host of the run");
   static const Chunk script{std::string(kClaimScript)};
   const bool waits = host != 0 && !first_has_it_;
   const std::string place = hosts::host_file_name(hosts_[host]);

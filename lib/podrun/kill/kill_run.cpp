@@ -71,7 +71,10 @@ std::string make_question(const std::vector<ListedHost>& listed) {
 }  // namespace
 
 KillRun::KillRun(session::Session& session, KillPlan plan)
-    : session_(session), plan_(std::move(plan)), list_run_(make_list_run(session.spec())) {}
+    : session_(session),
+      session_lives_(session.lender()),
+      plan_(std::move(plan)),
+      list_run_(make_list_run(session.spec())) {}
 
 const session::Answers& KillRun::list(bool shows_early) {
   listing_.call("KillRun::list() is called once");

@@ -22,7 +22,7 @@ struct KillPlan {
 /// a program that shows and asks by itself; run_kill() does both.
 class KillRun {
  public:
-  /// `session` must outlive it, with connections that are kept.
+  /// `session`: with connections that are kept.
   KillRun(session::Session& session, KillPlan plan);
 
   /// Asks all hosts. `shows_early`: what has come so far, while late hosts hold it up, see
@@ -50,6 +50,7 @@ class KillRun {
                    const session::RunResult& result);
 
   session::Session& session_;
+  const Borrowed session_lives_;
   const KillPlan plan_;
   const session::RunSpec list_run_;
   session::Answers first_ = {};

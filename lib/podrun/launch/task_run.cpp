@@ -144,6 +144,7 @@ TaskRun::TaskRun(const TaskPlan& plan) : plan_(plan), may_send_private_(plan.may
 }
 
 int TaskRun::play(session::Session& session) {
+  playing_.call("TaskRun::play() is called once");
   // Before anything is copied over the code of the job that runs.
   if (plan_.job && jobs::say_if_taken(session, plan_.session, plan_.job->name)) return jobs::kTakenStatus;
   for (const std::unique_ptr<transfer::PushRun>& copy : copies_) {

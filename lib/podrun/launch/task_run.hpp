@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "podrun/base/expect.hpp"
 #include "podrun/jobs/job_start.hpp"
 #include "podrun/restarts/restarted_run.hpp"
 #include "podrun/session/session.hpp"
@@ -79,6 +80,7 @@ class TaskRun {
   static int start(session::Session& session, const session::RunSpec& run, const Place& place);
   void say_not_copied(session::Session& session, std::string_view what) const;
 
+  Once playing_;
   const TaskPlan& plan_;
   bool may_send_private_;  ///< the user agreed
   std::vector<std::unique_ptr<transfer::PushRun>> copies_ = {};

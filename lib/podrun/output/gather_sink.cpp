@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/expect.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/make_sinks.hpp"
 
@@ -30,8 +31,9 @@ class Digest {
     check(EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()));
   }
 
-  /// Call once, at the end.
+  /// At the end.
   std::string value() {
+    ending_.call("Digest::value() is called once");
     std::string value(EVP_MAX_MD_SIZE, '\0');
     unsigned size = 0;
     check(EVP_DigestFinal_ex(context_.get(), reinterpret_cast<unsigned char*>(value.data()), &size));
@@ -44,6 +46,7 @@ class Digest {
     if (status != 1) throw std::runtime_error("OpenSSL has no SHA-256");
   }
 
+  Once ending_;
   std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_{nullptr, &EVP_MD_CTX_free};
 };
 
@@ -66,7 +69,7 @@ class Compared {
     while (const auto line = lines_->splitter.next(bytes)) add(*line);
   }
 
-  /// Call once, at the end. None: the stream was empty.
+  /// At the end. None: the stream was empty.
   std::vector<std::string> digests() {
     if (lines_) {
       if (const auto last = lines_->splitter.end()) add(*last);

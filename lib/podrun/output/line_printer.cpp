@@ -30,7 +30,11 @@ std::string_view last_state(std::string_view line) {
 }
 
 LinePrinter::LinePrinter(const std::vector<hosts::Host>& hosts, const View& view, Terminal& terminal)
-    : view_(view), hosts_(hosts), terminal_(terminal), pieces_said_(hosts.size()) {}
+    : view_(view),
+      hosts_(hosts),
+      terminal_(terminal),
+      terminal_lives_(terminal.lender()),
+      pieces_said_(hosts.size()) {}
 
 void LinePrinter::print(std::string_view label, const Line& line) {
   const std::size_t stream = index_of(line.stream);

@@ -37,7 +37,7 @@ struct View {
 std::string_view last_state(std::string_view line);
 
 /// Shows lines as the view says, each with a newline. Reports once for each stream of a host that a line
-/// comes in pieces. The terminal must outlive it.
+/// comes in pieces.
 class LinePrinter {
  public:
   LinePrinter(const std::vector<hosts::Host>& hosts, const View& view, Terminal& terminal);
@@ -59,6 +59,7 @@ class LinePrinter {
   const View view_;
   const std::vector<hosts::Host> hosts_;
   Terminal& terminal_;
+  const Borrowed terminal_lives_;
   std::vector<std::array<bool, kStreams>> pieces_said_;
 };
 

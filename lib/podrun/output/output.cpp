@@ -250,6 +250,8 @@ Output::~Output() {
 }
 
 void Output::write(std::size_t host, StreamId stream, Chunk bytes) {
+  expect(!finished_, "hosts print nothing after Output::finish()");
+  expect(host < hosts_.size(), "output is of a host of the run");
   HostRoom& room = hosts_[host];
   room.waiting += cost_of(bytes);
   room.full = room.full || room.waiting >= credit_;
@@ -257,6 +259,7 @@ void Output::write(std::size_t host, StreamId stream, Chunk bytes) {
 }
 
 asio::awaitable<void> Output::wait_for_room(std::size_t host) {
+  const Borrowed self(lender_);
   while (!has_room(host)) co_await hosts_[host].freed.wait();
 }
 
@@ -280,6 +283,7 @@ void Output::finish() {
 
 /// Two may wait at a time: each progress wakes both.
 asio::awaitable<void> Output::drain() {
+  const Borrowed self(lender_);
   const std::size_t goal = items_given_;
   while (items_done_ < goal) co_await progress_.wait();
 }

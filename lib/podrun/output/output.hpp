@@ -158,7 +158,7 @@ std::size_t output_credit(std::size_t hosts);
 
 /// Passes the hosts' output to the terminal on its own thread, so that a slow reader does not block the main
 /// thread. Wait for room before reading more from a host; one chunk may exceed the limit. For the main thread
-/// only. The executor's context must outlive it, and it must outlive the coroutines that wait for it.
+/// only. The executor's context must outlive it.
 class Output {
  public:
   /// Called on the main executor, once for each stream and sink; later output there is discarded.
@@ -235,6 +235,7 @@ class Output {
   void enqueue(Given item);
   void apply_report();
 
+  const Lender lender_{"an Output outlives the coroutines that wait for it"};
   const OneThread main_;
   const std::size_t credit_;
   const bool wants_names_;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "podrun/base/chunk.hpp"
+#include "podrun/base/expect.hpp"
 #include "podrun/output/screen_painter.hpp"
 #include "podrun/output/status_line.hpp"
 
@@ -71,8 +72,11 @@ class Terminal {
   /// The total time so far spent waiting for the reader, while podrun read from no host. From any thread.
   std::chrono::steady_clock::duration time_in_flush() const;
 
-  /// Call before the first say_status().
-  void set_charset(Charset charset) { status_ = StatusLine(charset); }
+  /// Before a status line is painted.
+  void set_charset(Charset charset) {
+    expect(!status_.painted(), "the charset is set before a status line is painted");
+    status_ = StatusLine(charset);
+  }
   /// Sets the status line. Empty text removes it at once.
   void say_status(StatusText text, std::optional<Bar> bar);
   /// The user has typed this many lines on the terminal.
@@ -92,6 +96,8 @@ class Terminal {
   /// Whether stdout is a pipe or socket that nobody reads any more. From any thread.
   bool reader_has_gone() const;
 
+  /// For those that refer to it.
+  const Lender& lender() const { return lender_; }
   /// The first write error of this stream, if any.
   std::error_code error(StreamId stream) const { return stream_of(stream).error; }
 
@@ -113,6 +119,7 @@ class Terminal {
   void say_kept();
   void leave_screen_at_once();
 
+  const Lender lender_{"a Terminal outlives the sinks that print on it"};
   using Time = std::chrono::steady_clock::duration;
   mutable std::mutex time_mutex_;      ///< so that no reader counts a flush twice or not at all
   Time time_in_flush_ = Time::zero();  ///< without the flush under way

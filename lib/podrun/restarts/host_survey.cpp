@@ -30,7 +30,10 @@ bool is_same_place(const hosts::Host& a, const hosts::Host& b) {
 }  // namespace
 
 HostSurvey::HostSurvey(session::Session& session, std::function<std::vector<hosts::Host>()> find_hosts)
-    : session_(session), find_hosts_(std::move(find_hosts)), known_(session.spec().hosts.size()) {}
+    : session_(session),
+      session_lives_(session.lender()),
+      find_hosts_(std::move(find_hosts)),
+      known_(session.spec().hosts.size()) {}
 
 std::vector<std::size_t> HostSurvey::all_hosts() const {
   std::vector<std::size_t> all(hosts().size());
@@ -124,6 +127,7 @@ void HostSurvey::find_hosts_again(std::vector<std::string>& notes) {
 
 /// The command may still run where a host was, until its supervisor has missed podrun for long enough.
 void HostSurvey::move_missing(const std::vector<hosts::Host>& found, std::vector<std::string>& notes) {
+  expect(found.size() == hosts().size(), "hosts are moved by a list of all of them");
   const session::SessionSpec& spec = session_.spec();
   const TimePoint::duration safe = 2 * spec.orphan_timeout + spec.limits.grace;
   std::vector<hosts::Host> moved = hosts();

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "podrun/base/expect.hpp"
 #include "podrun/hosts/host.hpp"
 #include "podrun/restarts/restart_policy.hpp"
 #include "podrun/restarts/restart_report.hpp"
@@ -20,7 +21,7 @@ namespace podrun::restarts {
 /// were rebooted or replaced, and for which the next one has to wait.
 class HostSurvey {
  public:
-  /// `find_hosts`: see RestartSpec. The session must outlive it.
+  /// `find_hosts`: see RestartSpec.
   HostSurvey(session::Session& session, std::function<std::vector<hosts::Host>()> find_hosts);
 
   /// Looks before the first try. Returns the signal that ended it, if any.
@@ -44,6 +45,7 @@ class HostSurvey {
   const std::vector<hosts::Host>& hosts() const { return session_.spec().hosts; }
 
   session::Session& session_;
+  const Borrowed session_lives_;
   const std::function<std::vector<hosts::Host>()> find_hosts_;
   std::vector<SettledHost> at_first_ = {};  ///< before the first try
   std::vector<SettledHost> known_ = {};     ///< when the last try started

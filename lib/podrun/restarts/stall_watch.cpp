@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/descriptor.hpp"
+#include "podrun/base/expect.hpp"
 #include "podrun/base/file_system.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/hosts/host_name.hpp"
@@ -114,6 +115,7 @@ void StallWatch::received(std::size_t host, StreamId stream, std::string_view by
 
 std::vector<HostSilence> StallWatch::silences(const run::FanOut& fan_out) const {
   const run::Status status = fan_out.status();
+  expect(status.hosts.size() == hosts_.size(), "a StallWatch has the hosts of its run");
   std::vector<HostSilence> silences;
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
     const run::HostStatus& each = status.hosts[host];

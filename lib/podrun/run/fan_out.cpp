@@ -2,6 +2,7 @@
 // The loop of a run: the queue of events, the timers, and the actions of the policy.
 #include "podrun/run/fan_out.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <functional>
 #include <numeric>
@@ -33,7 +34,12 @@ FanOut::FanOut(RunPlan plan, RunWorld world)
   for (std::size_t host = 0; host < plan_.hosts.size(); ++host) host_runs_.emplace_back(run_of_hosts_, host);
 }
 
+FanOut::~FanOut() {
+  expect_at_end(coroutines_ == 0 || left_, "a FanOut ends after run(), since its coroutines refer to it");
+}
+
 asio::awaitable<void> FanOut::run() {
+  running_.call("FanOut::run() is called once");
   arm_heartbeat();
   happen(event::Begin{});
   while (!policy_.finished() || coroutines_ > 0) co_await changed_.wait();
@@ -48,6 +54,8 @@ void FanOut::interrupt(int signal) {
 }
 
 void FanOut::release(std::string text, std::vector<std::string> texts_of_hosts) {
+  expect(plan_.limits.held, "only a held run is released");
+  expect(texts_of_hosts.empty() || texts_of_hosts.size() == plan_.hosts.size(), "each host has its text");
   plan_.command.text = std::move(text);
   plan_.texts_of_hosts = std::move(texts_of_hosts);
   happen(event::Released{});
@@ -99,6 +107,7 @@ void FanOut::perform(const action::ConnectLater& later) {
 }
 
 void FanOut::perform(const action::Go& go) {
+  expect(std::ranges::is_sorted(go.hosts), "the hosts of action::Go are in order, since ranks are");
   std::vector<std::size_t> members = go.hosts;
   if (plan_.limits.serial != 0) {  // in a rolling run the ranks count the hosts of all batches
     members.resize(host_runs_.size());
@@ -122,6 +131,7 @@ void FanOut::perform(const action::Go& go) {
 
 void FanOut::run_beside(std::size_t host, Chunk script, std::vector<std::string> words,
                         HostRun::Wanted wanted, std::function<void(std::optional<std::string>)> done) {
+  expect(host < host_runs_.size(), "FanOut::run_beside() is for a host of the run");
   spawn(run_beside(host_runs_[host], std::move(script), std::move(words), wanted, std::move(done)));
 }
 

@@ -27,6 +27,9 @@ namespace podrun::run {
 class FanOut {
  public:
   FanOut(RunPlan plan, RunWorld world);
+  FanOut(const FanOut&) = delete;
+  FanOut& operator=(const FanOut&) = delete;
+  ~FanOut();
 
   /// Returns when every host has an outcome and nothing of this run is pending.
   asio::awaitable<void> run();
@@ -52,6 +55,8 @@ class FanOut {
     happen(event::Resumed{});
   }
 
+  /// For those that refer to it.
+  const Lender& lender() const { return lender_; }
   const RunPolicy& policy() const { return policy_; }
   const std::vector<hosts::Host>& hosts() const { return plan_.hosts; }
   /// Returns the activity of every host at this moment.
@@ -68,7 +73,10 @@ class FanOut {
   void perform(const action::Stop& stop) { host_runs_[stop.host].stop(); }
   void perform(const action::Abandon& abandon) { host_runs_[abandon.host].abandon(abandon.failure); }
   void perform(const action::LetGo& let_go) { host_runs_[let_go.host].let_go(let_go.hurried); }
-  void perform(const action::Leave&) { world_.leave(); }
+  void perform(const action::Leave&) {
+    left_ = true;
+    world_.leave();
+  }
 
   asio::awaitable<void> run_beside(HostRun& host, Chunk script, std::vector<std::string> words,
                                    HostRun::Wanted wanted,
@@ -81,7 +89,9 @@ class FanOut {
     for (HostRun& host : host_runs_) host.heartbeat();
   }
 
+  const Lender lender_{"a FanOut outlives the status line and the signals of its run"};
   const OneThread main_;
+  Once running_;
   RunPlan plan_;
   RunWorld world_;
   RunPolicy policy_;
@@ -89,6 +99,7 @@ class FanOut {
   std::deque<HostRun> host_runs_;
   std::deque<RunEvent> events_;
   bool deciding_ = false;
+  bool left_ = false;  ///< the process is about to exit
   std::size_t coroutines_ = 0;
   Event changed_;
   asio::steady_timer deadline_;

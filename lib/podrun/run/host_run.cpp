@@ -30,6 +30,7 @@ void HostRun::prepare_attempt(std::size_t number) {
 }
 
 void HostRun::start(const supervisor::RankVariables& variables, const Chunk& of_all) {
+  expect(attempt_.state == State::ready, "the command of a host starts when the host is ready");
   at_stage(State::running, link::Stage::running);
   run_.world.tell(notice::Started{host_, attempt_.started_early});
   if (!attempt_.started_early) {
@@ -53,6 +54,7 @@ void HostRun::stop() {
 
 /// The supervisor to signal: of the command, or, once it has ended, of the processes that it left.
 supervisor::Supervised& HostRun::supervisor() {
+  expect(attempt_.supervised != nullptr, "the policy signals only hosts that have a supervisor");
   if (attempt_.trailing && !std::exchange(attempt_.trailing->rest_supervised, true)) {
     run_.spawn(attempt_.supervised->supervise_rest([this](link::Received received) -> asio::awaitable<void> {
       if (received.stream == StreamId::err)
@@ -79,6 +81,7 @@ void HostRun::abandon(link::Failure failure) {
 }
 
 void HostRun::let_go(bool hurried) {
+  expect(attempt_.trailing.has_value(), "the policy lets go of output after the end of the command");
   Trailing& trailing = *attempt_.trailing;
   trailing.hurried = trailing.hurried || hurried;
   if (std::exchange(trailing.deciding, true)) {
@@ -252,6 +255,7 @@ asio::awaitable<void> HostRun::pass_on(link::Received received, From from) {
 }
 
 asio::awaitable<void> HostRun::feed() {
+  expect(run_.world.input != nullptr, "a run with StandardInput::fed has an Input");
   try {
     const std::shared_ptr<link::Stream> stream = co_await attempt_.supervised->open_input();
     attempt_.input = stream;

@@ -9,6 +9,7 @@
 
 #include <asio/awaitable.hpp>
 
+#include "podrun/base/expect.hpp"
 #include "podrun/link/link.hpp"
 #include "podrun/run/output_holders.hpp"
 #include "podrun/run/rank_variables.hpp"
@@ -47,7 +48,9 @@ class HostRun {
   enum class State { waiting, connecting, ready, running, trailing_output, over };
 
   /// Keeps a reference to `run`. `host` is an index into the hosts of the plan.
-  HostRun(const RunOfHosts& run, std::size_t host) : run_(run), host_(host) {}
+  HostRun(const RunOfHosts& run, std::size_t host) : run_(run), host_(host) {
+    expect(host < run.plan.hosts.size(), "a HostRun is of a host of its plan");
+  }
   HostRun(const HostRun&) = delete;
   HostRun& operator=(const HostRun&) = delete;
   ~HostRun();

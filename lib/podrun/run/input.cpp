@@ -17,6 +17,7 @@
 #include <asio/post.hpp>
 
 #include "podrun/base/event.hpp"
+#include "podrun/base/expect.hpp"
 #include "podrun/base/thread.hpp"
 
 namespace podrun::run {
@@ -52,7 +53,7 @@ struct Input::Reading {
   std::shared_ptr<asio::io_context> context;
 };
 
-/// Used only on the context's thread. Shared with feed(), which may outlive the Input.
+/// Shared with feed(), which may outlive the Input.
 class Input::State : public std::enable_shared_from_this<Input::State> {
  public:
   State(std::shared_ptr<asio::io_context> context, InputSource source, std::size_t hosts, OnError on_error)
@@ -87,6 +88,8 @@ class Input::State : public std::enable_shared_from_this<Input::State> {
 
   static asio::awaitable<void> feed(std::shared_ptr<State> self, std::size_t host,
                                     std::shared_ptr<link::Stream> stream) {
+    self->context_thread_.check("Input is for its context's thread");
+    expect(host < self->positions_.size(), "Input::feed() is for a host of the run");
     self->start();
     std::size_t& position = self->positions_[host];
     while (position != kLeft) {
@@ -130,6 +133,7 @@ class Input::State : public std::enable_shared_from_this<Input::State> {
   }
 
   void arrive(const Chunk& chunk, std::error_code error) {
+    context_thread_.check("Input is for its context's thread");
     if (chunk.empty()) {
       ended_ = true;
       if (error && on_error_ && reading_->context) on_error_(name_, error);
@@ -148,6 +152,7 @@ class Input::State : public std::enable_shared_from_this<Input::State> {
     }
   }
 
+  const OneThread context_thread_;
   const std::string name_;
   const std::shared_ptr<Reading> reading_;
   const OnError on_error_;

@@ -24,7 +24,7 @@ class OutputHolders {
 
   explicit OutputHolders(const asio::any_io_executor& executor) : woken_(executor), patience_(executor) {}
 
-  /// Asks the host; ends with the answer, or with `supervised`, which must outlive the coroutine.
+  /// Asks the host, once; ends with the answer, or with `supervised`, which must outlive the coroutine.
   static asio::awaitable<void> ask(std::shared_ptr<OutputHolders> self, supervisor::Supervised& supervised);
   /// Waits for the answer, at most five seconds.
   static asio::awaitable<void> wait(std::shared_ptr<OutputHolders> self);

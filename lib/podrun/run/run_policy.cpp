@@ -6,6 +6,8 @@
 #include <csignal>
 #include <utility>
 
+#include "podrun/base/expect.hpp"
+
 namespace podrun::run {
 namespace {
 
@@ -29,6 +31,7 @@ RunPolicy::RunPolicy(std::size_t hosts, const Limits& limits, std::uint64_t seed
 }
 
 std::vector<Action> RunPolicy::on(const RunEvent& event, TimePoint now) {
+  expect(now >= now_, "the time of a run goes on");
   now_ = now;
   std::visit([this](const auto& happened) { handle(happened); }, event);
   advance();

@@ -165,8 +165,10 @@ void Session::Pass::hold() {
     status_.begin_again();
     fan_out_.release(std::move(text), std::move(texts_of_hosts));
   };
-  mode_.held_run()->all_wait(
-      *output_, {.executor = executor_, .release = release, .cancel = [this] { fan_out_.cancel(); }});
+  HeldRun* const held = mode_.held_run();
+  expect(held != nullptr, "the mode of a run with Limits::held has a HeldRun");
+  held->all_wait(*output_,
+                 {.executor = executor_, .release = release, .cancel = [this] { fan_out_.cancel(); }});
 }
 
 /// Exits at once, whatever still goes on.
@@ -264,6 +266,7 @@ asio::awaitable<Session::Pass::Next> Session::Pass::to_the_end() {
 }
 
 Session::Pass::End Session::Pass::play() {
+  playing_.call("Pass::play() is called once");
   const auto rethrow = [](const std::exception_ptr& error) {
     if (error) std::rethrow_exception(error);
   };

@@ -13,6 +13,7 @@
 #include <asio/signal_set.hpp>
 #include <asio/steady_timer.hpp>
 
+#include "podrun/base/expect.hpp"
 #include "podrun/link/kept_links.hpp"
 #include "podrun/local/descriptors.hpp"
 #include "podrun/local/process.hpp"
@@ -98,6 +99,7 @@ class Session::Pass {
   int exit_status() const;
   void tell_new_host_keys();
 
+  Once playing_;
   Shared& shared_;
   const RunSpec& spec_;
   const run::RunPlan& plan_;

@@ -106,6 +106,7 @@ SignalRelay::SignalRelay(asio::signal_set& signals, run::FanOut& fan_out, Status
                          const run::Limits& limits, Calls calls)
     : signals_(signals),
       fan_out_(fan_out),
+      fan_out_lives_(fan_out.lender()),
       status_(status),
       limits_(limits),
       calls_(std::move(calls)),
@@ -129,6 +130,7 @@ asio::awaitable<void> SignalRelay::run() {
 }
 
 void SignalRelay::end() {
+  expect(!is_over_, "a run ends once");
   is_over_ = true;
   signals_.cancel();
   last_resort_.cancel();

@@ -11,6 +11,7 @@
 #include <asio/signal_set.hpp>
 #include <asio/steady_timer.hpp>
 
+#include "podrun/base/expect.hpp"
 #include "podrun/run/fan_out.hpp"
 #include "podrun/session/status_display.hpp"
 
@@ -59,6 +60,7 @@ class SignalRelay {
 
   asio::signal_set& signals_;
   run::FanOut& fan_out_;
+  const Borrowed fan_out_lives_;
   StatusDisplay& status_;
   const run::Limits& limits_;
   const Calls calls_;

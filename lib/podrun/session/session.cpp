@@ -92,6 +92,7 @@ Session::~Session() {
 }
 
 RunResult Session::run(const RunSpec& spec, Mode& mode) {
+  thread_.check("a Session is for one thread");
   if (shared_->spec.verbosity != kQuiet) {
     say(std::exchange(shared_->spec.notes, {}));
     say(spec.notes);
@@ -109,6 +110,7 @@ RunResult Session::run(const RunSpec& spec, Mode& mode) {
 }
 
 Session::Answer Session::ask_yes_or_no(const std::string& question) {
+  thread_.check("a Session is for one thread");
   const SignalsWhileAsking asking(shared_->signals);
   try {
     const bool is_yes = session::ask_yes_or_no(question, shared_->asker());
@@ -123,6 +125,7 @@ Session::Answer Session::ask_yes_or_no(const std::string& question) {
 
 std::optional<int> Session::wait_until(run::TimePoint until,
                                        const std::function<output::StatusText(run::TimePoint)>& status) {
+  thread_.check("a Session is for one thread");
   output::Terminal& terminal = *shared_->spec.terminal;
   const bool is_painted = shared_->spec.status.way == output::StatusWay::painted;
   std::optional<TypedLines> typed;  // an Enter is not for the run that follows
@@ -142,7 +145,10 @@ std::optional<int> Session::wait_until(run::TimePoint until,
   });
 }
 
-void Session::move_to(const std::vector<hosts::Host>& hosts) { shared_->move_to(hosts); }
+void Session::move_to(const std::vector<hosts::Host>& hosts) {
+  expect(hosts.size() == shared_->spec.hosts.size(), "Session::move_to() keeps the number of hosts");
+  shared_->move_to(hosts);
+}
 
 const SessionSpec& Session::spec() const { return shared_->spec; }
 

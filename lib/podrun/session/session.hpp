@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "podrun/base/expect.hpp"
 #include "podrun/hosts/probe.hpp"
 #include "podrun/output/status_line.hpp"
 #include "podrun/session/mode.hpp"
@@ -62,11 +63,15 @@ class Session {
 
   output::Charset charset() const;
   const hosts::Probe& probe() const;
+  /// For those that refer to it.
+  const Lender& lender() const { return lender_; }
 
  private:
   struct Shared;
   class Pass;
 
+  const Lender lender_{"a Session outlives those that run something in it"};
+  const OneThread thread_;
   std::unique_ptr<Shared> shared_;
 };
 

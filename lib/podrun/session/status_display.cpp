@@ -46,6 +46,7 @@ StatusDisplay::StatusDisplay(const asio::any_io_executor& executor, const run::F
                              output::Output& output, const StatusStyle& style, Complete complete,
                              report::OwnWordsFor own_words)
     : fan_out_(fan_out),
+      fan_out_lives_(fan_out.lender()),
       output_(output),
       style_(style),
       complete_(std::move(complete)),

@@ -10,6 +10,7 @@
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/steady_timer.hpp>
 
+#include "podrun/base/expect.hpp"
 #include "podrun/hosts/probe.hpp"
 #include "podrun/output/output.hpp"
 #include "podrun/output/status_line.hpp"
@@ -83,6 +84,7 @@ class StatusDisplay {
   output::StatusText text(const run::Status& status, run::TimePoint now) const;
 
   const run::FanOut& fan_out_;
+  const Borrowed fan_out_lives_;
   output::Output& output_;
   const StatusStyle style_;
   const Complete complete_;

@@ -98,6 +98,8 @@ Supervised::~Supervised() { stop({.cause = link::Cause::abandoned}); }
 
 asio::awaitable<Hello> Supervised::prepare(const std::vector<RemoteFile>& files, Noise noise,
                                            std::string text) {
+  preparing_.call("Supervised::prepare() is called once");
+  expect(text.empty() || files.empty(), "a command that starts at once has no files");
   if (!files.empty()) supervision_.run_directory = RunDirectory::yes;
   const std::string nonce = random_id();
   link::Program program = supervisor_program(supervision_, nonce, text);
@@ -128,10 +130,13 @@ asio::awaitable<std::shared_ptr<link::Stream>> Supervised::start(link::Program p
 }
 
 void Supervised::go(std::string_view of_host, const Chunk& of_all) {
+  expect(greeted_ && !may_have_started_, "Supervised::go() comes after a prepare() without a text");
+  going_.call("Supervised::go() is called once");
   control_->send({Chunk(fmt::format("go {}", of_host)), of_all, Chunk("\n")});
 }
 
 asio::awaitable<link::StreamEvent> Supervised::next() {
+  expect(greeted_, "Supervised::next() comes after prepare()");
   if (!exit_line_) co_return co_await next_of_stream();
   for (;;) {
     if (following_) co_return *std::exchange(following_, std::nullopt);
@@ -181,6 +186,10 @@ void Supervised::suspend() {
   if (greeted_) control_->send("suspended\n");
   if (rest_) rest_->send("suspended\n");
 }
+Supervised::Control& Supervised::listener() {
+  expect(control_ != nullptr, "a command can be signalled after prepare()");
+  return rest_ ? *rest_ : *control_;
+}
 void Supervised::signal(std::string_view name) { listener().send(fmt::format("sig {}\n", name)); }
 void Supervised::set_grace(std::chrono::seconds grace) {
   listener().send(fmt::format("grace {}\n", grace.count()));
@@ -198,6 +207,7 @@ void Supervised::stop(const link::Failure& failure) {
 
 asio::awaitable<StartedProgram> Supervised::start_helper(Chunk script, std::vector<std::string> arguments,
                                                          Noise noise) {
+  expect(greeted_, "a helper program starts after the supervisor's hello");
   const std::string nonce = random_id();
   arguments.insert(arguments.begin(), {nonce, supervision_.mark});
   link::Program program{std::move(script), std::move(arguments), supervision_.privilege};
@@ -214,6 +224,7 @@ asio::awaitable<StartedProgram> Supervised::start_program(Chunk script, std::vec
 }
 
 asio::awaitable<std::shared_ptr<link::Stream>> Supervised::forward(std::uint16_t port) {
+  expect(greeted_, "Supervised::forward() comes after prepare()");
   std::shared_ptr<link::Stream> stream = co_await link_.forward(port);
   helpers_.push_back(stream);
   co_return stream;
@@ -258,6 +269,7 @@ asio::awaitable<void> Supervised::put(const RemoteFile& file) {
 }
 
 asio::awaitable<void> Supervised::supervise_rest(Noise noise) {
+  keeping_rest_.call("Supervised::supervise_rest() is called once");
   rest_ = std::make_shared<Control>(executor_);  // at once: signal() may follow
   return keep_rest(std::move(noise));
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "podrun/base/event.hpp"
+#include "podrun/base/expect.hpp"
 #include "podrun/supervisor/command.hpp"
 #include "podrun/supervisor/program_reader.hpp"
 #include "podrun/supervisor/protocol.hpp"
@@ -41,7 +42,7 @@ class Supervised {
   /// See Link::host_address().
   std::string host_address() const { return link_.host_address(); }
 
-  /// Starts the command with these two, see go_of_host() and go_of_all().
+  /// After prepare(): starts the command with these two, see go_of_host() and go_of_all().
   void go(std::string_view of_host, const Chunk& of_all);
   /// The command's output and end. Throws nothing of its own.
   asio::awaitable<link::StreamEvent> next();
@@ -53,8 +54,7 @@ class Supervised {
   void stop_command();                         ///< TERM, grace, KILL to everything the command started
 
   /// After the command has ended: from now on signal() and stop_command() are for the processes that it left,
-  /// and Closed comes when they have ended. Call it once; it ends with the run. `noise` takes output of the
-  /// host about it.
+  /// and Closed comes when they have ended. It ends with the run. `noise` takes output of the host about it.
   asio::awaitable<void> supervise_rest(Noise noise);
   void stop(const link::Failure& failure);  ///< abandons it: next() is this failure
 
@@ -67,7 +67,7 @@ class Supervised {
  private:
   class Control;
 
-  Control& listener() { return rest_ ? *rest_ : *control_; }
+  Control& listener();
   asio::awaitable<void> keep_rest(Noise noise);
   asio::awaitable<void> run_rest(Noise noise);
   asio::awaitable<std::shared_ptr<link::Stream>> start(link::Program program);
@@ -76,6 +76,9 @@ class Supervised {
   asio::awaitable<link::StreamEvent> next_of_stream();
   std::optional<link::StreamEvent> without_exit_line(link::StreamEvent event);
 
+  Once preparing_;
+  Once going_;
+  Once keeping_rest_;
   asio::any_io_executor executor_;
   link::Link& link_;
   Supervision supervision_;

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/at_end.hpp"
+#include "podrun/base/expect.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/hosts/host_name.hpp"
 #include "podrun/transfer/scripts.hpp"
@@ -110,6 +111,7 @@ std::string Pull::prefix_of(std::size_t host) const {
 }
 
 asio::awaitable<void> Pull::prepare(std::size_t host, supervisor::Supervised& supervised) {
+  expect(host < hosts_.size() && !pulled_[host].is_active, "one copy at a time from a host of the run");
   pulled_[host] = {};
   Copy copy{host, supervised, pulled_[host]};
   std::exception_ptr error;

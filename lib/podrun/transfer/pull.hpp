@@ -85,7 +85,7 @@ class PullRun {
   PullRun(PullRequest request, const session::SessionSpec& session, session::View view,
           std::function<std::string(const std::string&)> retry_command);
 
-  /// Makes the copy, and says how that went. Call once. The exit status.
+  /// Makes the copy, and says how that went. The exit status.
   int run(session::Session& session);
 
  private:
