@@ -3,7 +3,6 @@
 #include "podrun/hosts/host_list.hpp"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <span>
 #include <utility>
@@ -11,14 +10,13 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
-#include "podrun/base/file_system.hpp"
-#include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/hosts/columns.hpp"
 #include "podrun/hosts/foreign_list.hpp"
 #include "podrun/hosts/host_name.hpp"
 #include "podrun/hosts/host_pattern.hpp"
 #include "podrun/hosts/host_words.hpp"
+#include "podrun/hosts/list_text.hpp"
 
 namespace podrun::hosts {
 namespace {
@@ -29,56 +27,6 @@ constexpr auto npos = std::string_view::npos;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::string_view kInclude = "#include ";
 constexpr std::size_t kMaxIncludes = 10;  // one in the other
-
-std::string_view trim(std::string_view text) {
-  const std::size_t first = std::min(text.find_first_not_of(' '), text.size());
-  return text.substr(first, text.find_last_not_of(' ') + 1 - first);
-}
-
-void refuse_control_characters(std::string_view text, std::string_view where) {
-  const auto found = std::find_if(text.begin(), text.end(), is_control);
-  if (found == text.end()) return;
-  const std::string character(1, *found);
-  throw UsageError(fmt::format("{}: control character {:?} (expected plain text)", where, character));
-}
-
-/// `slots = 8` as `slots=8`.
-std::string without_blanks_around_equals(std::string_view line) {
-  std::string result;
-  for (const char c : line) {
-    if (c == '=') result.erase(result.find_last_not_of(' ') + 1);
-    if (c != ' ' || !result.ends_with('=')) result += c;
-  }
-  return result;
-}
-
-bool is_comma(char c) { return c == ',' || c == ';'; }
-
-/// Takes the next word from the line: up to a blank or a comma outside brackets; a file's name (`^my list`)
-/// up to a comma.
-std::string_view take_list_word(std::string_view& line) {
-  const bool is_file = line.starts_with('^');
-  bool in_brackets = false;
-  std::size_t end = 0;
-  for (; end < line.size(); ++end) {
-    if (!in_brackets && (is_comma(line[end]) || (line[end] == ' ' && !is_file))) break;
-    if (line[end] == '[' || line[end] == ']') in_brackets = line[end] == '[';
-  }
-  const std::string_view word = trim(line.substr(0, end));
-  line.remove_prefix(end);
-  return word;
-}
-
-bool is_quoted(std::string_view word) {
-  return word.size() > 2 && (word.front() == '"' || word.front() == '\'') && word.front() == word.back();
-}
-
-/// Whether it is a line of SGE's $PE_HOSTFILE: `host 4 all.q@host UNDEFINED` (sge_pe(5)).
-bool is_of_grid_engine(std::string_view line) {
-  const std::string_view host = take_word(line);
-  const std::string_view count = take_word(line);
-  return to_number(count) && take_word(line).ends_with(fmt::format("@{}", host));
-}
 
 /// Appends lists and files, up to kMaxHosts hosts in all.
 class HostListBuilder {
@@ -328,41 +276,6 @@ HostList read_hosts_file(const std::string& path, const Probe& probe,
   HostListBuilder builder(probe, read_description);
   builder.add_file(path);
   return builder.take();
-}
-
-std::vector<Host> parse_plain_list(std::string_view list, std::string_view where) {
-  std::vector<Host> hosts;
-  for (std::string_view rest = list;;) {
-    const std::string_view word = take_list_word(rest = trim(rest));
-    const HostEntry entry{word, where};
-    const HostPattern pattern(entry, Widths::first_counts);
-    if (pattern.size() > kMaxHosts - hosts.size()) entry.refuse_more();
-    for (std::size_t i = 0; i < pattern.size(); ++i) {
-      hosts.push_back(parse_plain_host(pattern.at(i), where));
-      hosts.back().worker = hosts.size() - 1;
-    }
-    rest = trim(rest);
-    if (rest.empty()) return hosts;
-    if (is_comma(rest.front())) rest.remove_prefix(1);
-  }
-}
-
-void check_is_not_a_file(const std::string& list) {
-  constexpr std::array<std::string_view, 7> kListFiles = {".txt",  ".hosts", ".list", ".lst",
-                                                          ".conf", ".cfg",   ".ini"};
-  const std::string extension = fs::path(list).extension();
-  const bool may_be_file = list.find('/') != npos ||
-                           std::find(kListFiles.begin(), kListFiles.end(), extension) != kListFiles.end();
-  if (!may_be_file || !is_file(list)) return;
-  throw UsageError(
-      fmt::format("\"{}\" is a file (to read the hosts from it: --hostfile {})", list, shell_quote(list)));
-}
-
-std::size_t parse_worker_number(std::string_view text, std::size_t count, std::string_view where) {
-  const std::optional<std::size_t> number = to_number(text);
-  if (number && *number < count) return *number;
-  throw UsageError(fmt::format("{}: {:?} does not fit its list of {} (expected {})", where, text,
-                               count_hosts(count), count == 1 ? "0" : fmt::format("0-{}", count - 1)));
 }
 
 }  // namespace podrun::hosts
