@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of the status line, the list that Enter prints, and the replies to signals: all from one Status.
+// The words of the status line, and the replies to signals.
 #include "podrun/report/status_line_words.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <compare>
 #include <csignal>
 #include <map>
-#include <tuple>
 
 #include <fmt/format.h>
 
 #include "podrun/base/text.hpp"
 #include "podrun/base/worker_numbers.hpp"
-#include "podrun/output/escape.hpp"
-#include "podrun/report/outcome_words.hpp"
+#include "podrun/report/host_status_words.hpp"
 #include "podrun/report/silence.hpp"
 
 namespace podrun::report {
@@ -35,20 +31,6 @@ constexpr seconds kAllSilent{10};
 constexpr std::size_t kWorkers = 24;
 /// While no more hosts than this run, and fewer than half of all, the line says which.
 constexpr std::size_t kFew = 2;
-/// The most hosts that get names besides numbers: in the status line, and in a line of the list.
-constexpr std::size_t kNamed = 8;
-/// Hosts whose silences lie between two of these times are listed together.
-constexpr std::array kAges = {seconds(5), seconds(15), seconds(60), seconds(300), seconds(3600)};
-
-seconds age(const HostStatus& host, TimePoint now) {
-  return std::chrono::duration_cast<seconds>(std::max(now - host.since, TimePoint::duration::zero()));
-}
-
-std::string format_age(seconds age) {
-  if (age < std::chrono::minutes(2)) return fmt::format("{} s", age.count());
-  if (age < std::chrono::hours(2)) return fmt::format("{} min", age / std::chrono::minutes(1));
-  return fmt::format("{} h", age / std::chrono::hours(1));
-}
 
 std::string format_rate(std::uint64_t bytes_per_second) { return format_bytes(bytes_per_second) + "/s"; }
 
@@ -91,16 +73,6 @@ std::vector<std::size_t> workers_in(const Status& status, State state) {
     if (host.state == state) workers.push_back(host.host->worker);
   }
   return workers;
-}
-
-std::string describe_attempt(const Status& status, std::size_t attempt) {
-  return status.attempts == 0 ? fmt::format("attempt {}", attempt)
-                              : fmt::format("attempt {} of {}", attempt, status.attempts);
-}
-
-/// `[7] tpu-7`
-std::string label_and_name(const HostStatus& host) {
-  return fmt::format("[{}] {}", host.host->worker, output::escape_controls(host.host->name));
 }
 
 /// The hosts that are tried again, or whose first attempt takes long.
@@ -169,112 +141,63 @@ std::optional<output::StatusPart> what_comes_next(const Status& status, TimePoin
       fmt::format("{} (Ctrl-C{}: exit at once)", kill, status.presses < 2 ? " twice" : ""), kill};
 }
 
-/// A host's activity, and the words between it and its duration; empty if the duration says nothing.
-struct Doing {
-  std::string what;
-  std::string before_time;
-
-  friend auto operator<=>(const Doing&, const Doing&) = default;
-};
-
-Doing describe(const Status& status, const HostStatus& host, TimePoint now) {
-  if (host.state == State::stopping)
-    return {"stopping, " + describe_kill(host.kill_at, now), ", silent for "};
-  if (host.reading_paused) return {"running, output paused (its reader is slow)", ""};
-  const std::string attempt = describe_attempt(status, host.attempt);
-  switch (host.state) {
-    case State::waiting:
-      return {"waiting for " + (host.attempt > 1 ? attempt : "its turn"), ""};
-    case State::connecting:
-      return {host.attempt > 1 ? fmt::format("{}, {}", attempt, words(host.stage))
-                               : std::string(words(host.stage)),
-              " for "};
-    case State::ready:
-      return {"ready, waiting for the others", " for "};
-    case State::running:
-      return {"running", ", silent for "};
-    case State::lingering:
-      return {"command ended, output open", ", silent for "};
-    default:
-      return {"ended, its output is still open", " for "};
-  }
-}
-
-struct Group {
-  std::vector<const HostStatus*> hosts;
-  seconds shortest = seconds::max();
-  seconds longest{0};
-};
-
-std::string describe(const Doing& doing, const Group& group) {
-  if (doing.before_time.empty() || group.longest == seconds(0)) return doing.what;
-  std::string time = format_age(group.longest);
-  if (group.shortest != group.longest) {
-    time = group.shortest == seconds(0) ? "up to " + time
-                                        : fmt::format("{} to {}", format_age(group.shortest), time);
-  }
-  return doing.what + doing.before_time + time;
-}
-
-/// Numbers the hosts of a group that runs well; names hosts that others may have to wait for.
-std::string describe(const Group& group) {
-  const State state = group.hosts.front()->state;
-  const bool runs_well = state == State::ready || state == State::running ||
-                         (state == State::waiting && group.hosts.front()->attempt == 1);
-  std::vector<std::size_t> workers;
-  std::vector<std::string> names;
-  for (const HostStatus* host : group.hosts) {
-    workers.push_back(host->host->worker);
-    names.push_back(label_and_name(*host));
-  }
-  if (names.size() > 1 && (runs_well || names.size() > kNamed))
-    return fmt::format("[{}]", fold_workers(std::move(workers)));
-  return join(names, ", ") + ':';
-}
-
 enum class Unready { numbered, counted };
 
-output::StatusText count(const Status& status, Unready unready) {
-  std::map<State, std::size_t> counts;
+/// The hosts by what they do.
+struct Counts {
+  std::map<State, std::size_t> in;  ///< without those that failed or are prepared
   std::map<std::string_view, std::size_t> prepared;
-  std::vector<std::size_t> failed;
+  std::vector<std::size_t> failed;  ///< worker numbers
+};
+
+Counts count(const Status& status) {
+  Counts counts;
   for (const HostStatus& host : status.hosts) {
     const State state = host.state == State::closing ? State::done : host.state;
-    if (host.failed) failed.push_back(host.host->worker);
+    if (host.failed) counts.failed.push_back(host.host->worker);
     if (const std::string_view work = preparation(host); !work.empty()) {
-      ++prepared[work];
+      ++counts.prepared[work];
       continue;
     }
-    if (!host.failed || state == State::lingering) ++counts[state];
+    if (!host.failed || state == State::lingering) ++counts.in[state];
   }
+  return counts;
+}
+
+output::StatusText describe_counts(const Status& status, Unready unready) {
+  Counts counts = count(status);
   output::StatusText text;
   const auto add = [&](State state, std::string_view word) {
-    if (counts[state] > 0) text.push_back({fmt::format("{} {}", counts[state], word)});
+    if (counts.in[state] > 0) text.push_back({fmt::format("{} {}", counts.in[state], word)});
   };
   const auto add_named = [&](State state, std::string_view word) {
     add(state, word);
-    if (counts[state] == 0) return;
+    if (counts.in[state] == 0) return;
     output::StatusPart& part = text.back();
     part.shorter = part.text;
     part.text += ' ' + short_workers(workers_in(status, state));
   };
-  const bool others_wait = counts[State::connecting] < counts[State::ready];
+  const auto add_either = [&](bool is_named, State state, std::string_view word) {
+    is_named ? add_named(state, word) : add(state, word);
+  };
   const bool numbers = unready == Unready::numbered;
-  others_wait&& numbers ? add_named(State::connecting, "connecting") : add(State::connecting, "connecting");
-  for (const auto& [work, hosts] : prepared) text.push_back({fmt::format("{} {}", hosts, work)});
+  add_either(numbers && counts.in[State::connecting] < counts.in[State::ready], State::connecting,
+             "connecting");
+  for (const auto& [work, hosts] : counts.prepared) text.push_back({fmt::format("{} {}", hosts, work)});
   add(State::ready, "ready");
-  const bool few_run = counts[State::running] <= kFew && 2 * counts[State::running] < status.hosts.size();
-  status.presses > 0 || few_run ? add_named(State::running, "running") : add(State::running, "running");
+  const std::size_t running = counts.in[State::running];
+  const bool few_run = running <= kFew && 2 * running < status.hosts.size();
+  add_either(status.presses > 0 || few_run, State::running, "running");
   add_named(State::lingering, "command ended, output open");
   add_named(State::stopping, "stopping");
-  if (text.empty() && counts[State::waiting] == 0) return {};
+  if (text.empty() && counts.in[State::waiting] == 0) return {};
   add(State::done, "done");
-  if (!failed.empty()) {
-    const std::string number = fmt::format("{} failed", failed.size());
-    text.push_back({fmt::format("{} {}", number, short_workers(std::move(failed))), number});
+  if (!counts.failed.empty()) {
+    const std::string number = fmt::format("{} failed", counts.failed.size());
+    text.push_back({fmt::format("{} {}", number, short_workers(std::move(counts.failed))), number});
   }
-  const bool others_wait_longer = counts[State::waiting] < counts[State::ready] && is_any_tried_again(status);
-  others_wait_longer&& numbers ? add_named(State::waiting, "waiting") : add(State::waiting, "waiting");
+  const bool others_wait = counts.in[State::waiting] < counts.in[State::ready] && is_any_tried_again(status);
+  add_either(numbers && others_wait, State::waiting, "waiting");
   return text;
 }
 
@@ -307,7 +230,7 @@ std::string describe_kill(std::optional<TimePoint> kill_at, TimePoint now) {
 }
 
 output::StatusText status_counts(const Status& status) {
-  output::StatusText text = count(status, Unready::numbered);
+  output::StatusText text = describe_counts(status, Unready::numbered);
   if (status.transfer) {
     for (output::StatusPart& part : describe(*status.transfer, 0)) text.push_back(std::move(part));
   }
@@ -316,7 +239,7 @@ output::StatusText status_counts(const Status& status) {
 
 output::StatusText status_text(const Status& status, std::uint64_t bytes_per_second, TimePoint now) {
   const std::vector<const HostStatus*> slow = slow_to_connect(status, now);
-  output::StatusText text = count(status, slow.empty() ? Unready::numbered : Unready::counted);
+  output::StatusText text = describe_counts(status, slow.empty() ? Unready::numbered : Unready::counted);
   for (output::StatusPart& part : attempts(status, slow, now)) text.push_back(std::move(part));
   if (auto part = what_comes_next(status, now)) text.insert(text.begin() + 1, std::move(*part));
   if (auto part = silence(status, now)) text.push_back(std::move(*part));
@@ -326,27 +249,6 @@ output::StatusText status_text(const Status& status, std::uint64_t bytes_per_sec
   }
   if (!text.empty() && status.bytes > 0 && !status.transfer) text.push_back({format_rate(bytes_per_second)});
   return text;
-}
-
-std::vector<std::string> status_list(const Status& status, TimePoint now) {
-  std::vector<const HostStatus*> left;
-  for (const HostStatus& host : status.hosts) {
-    if (host.state != State::done) left.push_back(&host);
-  }
-  if (left.empty()) return {"podrun: every host has ended"};
-  std::map<std::tuple<State, Doing, std::ptrdiff_t>, Group> groups;
-  for (const HostStatus* host : left) {
-    const seconds its_age = age(*host, now);
-    const std::ptrdiff_t step = std::upper_bound(kAges.begin(), kAges.end(), its_age) - kAges.begin();
-    Group& group = groups[{host->state, describe(status, *host, now), step}];
-    group.hosts.push_back(host);
-    group.shortest = std::min(group.shortest, its_age);
-    group.longest = std::max(group.longest, its_age);
-  }
-  std::vector<std::string> lines;
-  for (const auto& [key, group] : groups)
-    lines.push_back(fmt::format("podrun: {} {}", describe(group), describe(std::get<1>(key), group)));
-  return lines;
 }
 
 std::string interrupt_line(const Status& status, int signal) {
