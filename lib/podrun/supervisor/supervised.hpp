@@ -66,6 +66,8 @@ class Supervised {
 
  private:
   class Control;
+  /// The most output of a helper program on a host that is kept, in bytes.
+  static constexpr std::size_t kMaxSaid = 64 * 1024;
 
   Control& listener();
   asio::awaitable<void> keep_rest(Noise noise);
