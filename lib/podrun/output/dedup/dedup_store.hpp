@@ -128,6 +128,11 @@ struct DedupPhrase {
   void remove_floating(const DedupEntry& entry);
 };
 
+/// The text of the first host that printed it; until it is shown.
+inline std::string_view text_of(const DedupEntry& entry) {
+  return entry.text_is_key ? entry.phrase->key : entry.text;
+}
+
 /// Makes objects that keep their address, and reuses those given back.
 template <typename T>
 class DedupPool {

@@ -122,14 +122,17 @@ class Column {
   std::vector<Number> numbers_;
 };
 
-/// Lines with equally many measures, at least one.
-std::vector<MergedLine> merge_alike(const std::vector<MeasuredLine>& lines) {
+/// The lines that are shown apart.
+struct Apart {
+  std::vector<bool> far;     ///< a value is far from those of most lines, or the line is one of `others`
+  std::vector<bool> others;  ///< has other whole numbers than most
+};
+
+Apart find_apart(const std::vector<MeasuredLine>& lines, const std::vector<Column>& columns) {
   std::vector<bool> far(lines.size());
   std::vector<bool> others(lines.size());
-  std::vector<Column> columns;
-  for (std::size_t measure = 0; measure < lines.front().measures.size(); ++measure) {
-    columns.emplace_back(lines, measure);
-    if (columns.back().differs()) columns.back().find_far(far, others);
+  for (const Column& column : columns) {
+    if (column.differs()) column.find_far(far, others);
   }
   for (std::size_t i = 0; i < lines.size(); ++i) others[i] = others[i] && !lines[i].has_other_counts;
   // Where many are far off, the values just vary.
@@ -140,7 +143,15 @@ std::vector<MergedLine> merge_alike(const std::vector<MeasuredLine>& lines) {
     others[i] = others[i] && !far[i];
     far[i] = far[i] || others[i];
   }
+  return {std::move(far), std::move(others)};
+}
 
+/// Lines with equally many measures, at least one.
+std::vector<MergedLine> merge_alike(const std::vector<MeasuredLine>& lines) {
+  std::vector<Column> columns;
+  for (std::size_t measure = 0; measure < lines.front().measures.size(); ++measure)
+    columns.emplace_back(lines, measure);
+  const auto [far, others] = find_apart(lines, columns);
   std::vector<MergedLine> merged(1);
   const MeasuredLine& first = lines[static_cast<std::size_t>(std::ranges::find(far, false) - far.begin())];
   std::size_t at = 0;

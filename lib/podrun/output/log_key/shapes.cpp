@@ -58,8 +58,7 @@ class Shapes::Run {
         case ShapeOp::done:
           return at;
         default:
-          at = step(*op, at);
-          if (at == nullptr) return nullptr;
+          if ((at = step(*op, at)) == nullptr) return nullptr;
       }
     }
   }
