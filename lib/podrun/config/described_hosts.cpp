@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -53,40 +52,6 @@ bool has_flattened_line(std::string_view text) {
   return false;
 }
 
-/// A part of the text that is a YAML stream, and where it begins.
-struct Part {
-  std::string text;
-  std::size_t line;  ///< from 0
-};
-
-/// The key of a line such as `state: READY` that is not indented.
-std::string_view top_key(std::string_view line) {
-  const std::size_t colon = line.find(':');
-  const bool is_key = colon != std::string_view::npos && line.find_first_of(" -\"'{[#}]") >= colon;
-  return is_key ? line.substr(0, colon) : "";
-}
-
-/// Several descriptions in a row, as `describe a; describe b` prints them, without `---` between them.
-std::vector<Part> separate(std::string_view text) {
-  std::vector<Part> parts{{"", 0}};
-  std::set<std::string_view> keys;
-  std::string_view before;
-  for (std::size_t number = 0; !text.empty(); ++number) {
-    const std::string_view line = take_part(text, '\n');
-    const std::string_view key = top_key(line);
-    if (line.starts_with("---")) keys.clear();
-    const bool is_next_json =
-        (line.starts_with('{') && before.ends_with('}')) || (line.starts_with('[') && before.ends_with(']'));
-    if (is_next_json || (!key.empty() && !keys.insert(key).second)) {
-      parts.push_back({"", number});
-      keys = {key};
-    }
-    parts.back().text.append(line).push_back('\n');
-    if (!trim_space(line).empty()) before = trim_space(line);
-  }
-  return parts;
-}
-
 std::string text_of(const YAML::Node& node, const char* key) {
   const YAML::Node value = node[key];
   return value && value.IsScalar() ? value.Scalar() : "";
@@ -130,7 +95,7 @@ class Reader {
  public:
   Reader(std::string_view where, Addresses which) : where_(where), which_(which) {}
 
-  void add(const Part& part) {
+  void add(const YamlPart& part) {
     try {
       for (const YAML::Node& document : load_yaml(part.text)) documents_.push_back(document);
     } catch (const YAML::Exception& error) {
@@ -321,7 +286,7 @@ std::optional<hosts::Description> hosts_of_description(const std::string& text, 
                                                        std::string_view where) {
   if (!is_description(text) || has_flattened_line(text)) return std::nullopt;
   Reader reader(where, which);
-  for (const Part& part : separate(text)) reader.add(part);
+  for (const YamlPart& part : separate_documents(text)) reader.add(part);
   return reader.read();
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include <yaml-cpp/eventhandler.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/text.hpp"
 
 namespace podrun::config {
 namespace {
@@ -81,7 +83,34 @@ void refuse_nul(const std::string& text) {
   throw YAML::ParserException(mark, "a NUL byte: expected text in UTF-8");
 }
 
+/// The key of a line such as `state: READY` that is not indented.
+std::string_view top_key(std::string_view line) {
+  const std::size_t colon = line.find(':');
+  const bool is_key = colon != std::string_view::npos && line.find_first_of(" -\"'{[#}]") >= colon;
+  return is_key ? line.substr(0, colon) : "";
+}
+
 }  // namespace
+
+std::vector<YamlPart> separate_documents(std::string_view text) {
+  std::vector<YamlPart> parts{{"", 0}};
+  std::set<std::string_view> keys;
+  std::string_view before;
+  for (std::size_t number = 0; !text.empty(); ++number) {
+    const std::string_view line = take_part(text, '\n');
+    const std::string_view key = top_key(line);
+    if (line.starts_with("---")) keys.clear();
+    const bool is_next_json =
+        (line.starts_with('{') && before.ends_with('}')) || (line.starts_with('[') && before.ends_with(']'));
+    if (is_next_json || (!key.empty() && !keys.insert(key).second)) {
+      parts.push_back({"", number});
+      keys = {key};
+    }
+    parts.back().text.append(line).push_back('\n');
+    if (!trim_space(line).empty()) before = trim_space(line);
+  }
+  return parts;
+}
 
 std::vector<YAML::Node> load_yaml(const std::string& text) {
   refuse_nul(text);

@@ -16,6 +16,14 @@ namespace podrun::config {
 /// more than 10^6 values of a document.
 std::vector<YAML::Node> load_yaml(const std::string& text);
 
+/// A part of a text that is a YAML stream, and where it begins.
+struct YamlPart {
+  std::string text;
+  std::size_t line;  ///< from 0
+};
+/// Several documents in a row, as `describe a; describe b` prints them, without `---` between them.
+std::vector<YamlPart> separate_documents(std::string_view text);
+
 /// A YAML text, which a user wrote. Everything throws UsageError that begins `path:line: `.
 class YamlFile {
  public:
