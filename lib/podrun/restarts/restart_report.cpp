@@ -79,6 +79,25 @@ std::string_view words(RestartCause cause) {
   }
 }
 
+/// On which the command is done: it is not started there again.
+std::vector<std::size_t> hosts_done(const TryReport& report) {
+  std::vector<std::size_t> done;
+  for (std::size_t host = 0; host < report.outcomes.size(); ++host) {
+    if (run::has_succeeded(report.outcomes[host]) && !is_gone(report.hosts[host])) done.push_back(host);
+  }
+  return done;
+}
+
+/// That podrun no longer waits for hosts. Without `awaited` they answer, but nothing can start there.
+std::string describe_missing(std::chrono::seconds waited, const std::vector<hosts::Host>& hosts,
+                             const std::vector<Awaited>& awaited) {
+  const std::string time = format_duration(waited);
+  if (awaited.empty())
+    return fmt::format("gave up after {} in which it could not start (--wait-hosts)", time);
+  return fmt::format("gave up after {} without {} (--wait-hosts)", time,
+                     output::fold_hosts(hosts, indexes_of(awaited)));
+}
+
 }  // namespace
 
 std::string_view identifier(RestartCause cause) { return kCauses.at(static_cast<std::size_t>(cause)); }
@@ -168,21 +187,11 @@ std::string describe_end(OverReason reason, const RestartPolicy& policy,
                                    format_duration(limits.reset), limits.restarts));
     case OverReason::final_status:
       return not_again("its exit status is final (--final)");
-    case OverReason::partly_finished: {
-      std::vector<std::size_t> done;
-      for (std::size_t host = 0; host < report.outcomes.size(); ++host) {
-        if (run::has_succeeded(report.outcomes[host]) && !is_gone(report.hosts[host])) done.push_back(host);
-      }
-      return not_again(output::fold_hosts(hosts, done) + " ended with exit 0: the command is done there");
-    }
-    case OverReason::hosts_missing: {
-      const std::chrono::seconds waited = limits.wait_hosts.value_or(std::chrono::seconds(0));
-      if (awaited.empty())  // they answer, but nothing can start there
-        return fmt::format("gave up after {} in which it could not start (--wait-hosts)",
-                           format_duration(waited));
-      return fmt::format("gave up after {} without {} (--wait-hosts)", format_duration(waited),
-                         output::fold_hosts(hosts, indexes_of(awaited)));
-    }
+    case OverReason::partly_finished:
+      return not_again(output::fold_hosts(hosts, hosts_done(report)) +
+                       " ended with exit 0: the command is done there");
+    case OverReason::hosts_missing:
+      return describe_missing(limits.wait_hosts.value_or(std::chrono::seconds(0)), hosts, awaited);
     case OverReason::losses:
       return not_again(fmt::format("hosts were lost {} times in an hour", RestartPolicy::kLosses));
     case OverReason::prepare:

@@ -3,25 +3,20 @@
 // tries, and says what happens.
 #include "podrun/restarts/restarted_run.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "podrun/base/descriptor.hpp"
 #include "podrun/base/error.hpp"
-#include "podrun/base/file_system.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/restarts/host_survey.hpp"
 #include "podrun/restarts/prepare.hpp"
 #include "podrun/restarts/restart_report.hpp"
+#include "podrun/restarts/try_offsets.hpp"
 #include "podrun/session/command_mode.hpp"
 #include "podrun/supervisor/supervised.hpp"
 
@@ -51,12 +46,6 @@ std::string with_time(const std::string& text) {
 std::string describe_left(std::chrono::seconds left) {
   constexpr std::chrono::minutes kLong{5};
   return format_duration(left < kLong ? left : std::chrono::ceil<std::chrono::minutes>(left));
-}
-
-/// Failures are ignored, as the output itself is there.
-void append_to_file(const std::string& path, const std::string& text) {
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666));
-  if (file.is_open()) write_whole(file.get(), text);
 }
 
 /// The mode of a try.
@@ -146,7 +135,6 @@ class RestartedRun {
   std::string stall_directory(const session::RunSpec& run) const;
   void tell_waiting();
   void announce(const RestartStep& step);
-  std::string offsets_of(const session::RunSpec& run) const;
   std::optional<int> sleep_until(TimePoint until);
   RestartResult end(const step::Over& over);
 
@@ -202,9 +190,9 @@ RestartEvent RestartedRun::perform(const step::StartTry&) {
                                      Clock::now());
   };
   run_id_ = run.plan.run_id;
-  const std::string offsets = offsets_of(run);
+  const std::string offsets = describe_offsets(run.view.outdir, *run.number, run_id_, wall_time());
   const session::RunResult result = session_.run(run, mode);
-  if (!offsets.empty()) append_to_file(run.view.outdir + "/tries.jsonl", offsets);
+  append_offsets(run.view.outdir, offsets);
   if (mode.started_at()) {
     ++tries_;
     report_ = {result.outcomes, mode.culprit(), {}, {}};
@@ -232,27 +220,6 @@ std::string RestartedRun::stall_directory(const session::RunSpec& run) const {
   if (!run.view.outdir.empty()) return fmt::format("{}/{}", run.view.outdir, name);
   const std::optional<std::string> state = hosts::state_directory(session_.probe());
   return state ? fmt::format("{}/stalls/{}/{}", *state, job_id_, name) : "";
-}
-
-/// How long the files of --outdir are before the try, as a line: what it prints follows there.
-std::string RestartedRun::offsets_of(const session::RunSpec& run) const {
-  namespace fs = std::filesystem;
-  if (run.view.outdir.empty()) return {};
-  nlohmann::json offsets = nlohmann::json::object();  // by name
-  std::error_code error;
-  for (fs::directory_iterator each(run.view.outdir, error), last; !error && each != last;
-       each.increment(error)) {
-    const std::string name = each->path().filename();
-    std::error_code unreadable;
-    const auto size = fs::file_size(each->path(), unreadable);
-    if ((name.ends_with(".out") || name.ends_with(".err")) && !unreadable) offsets[name] = size;
-  }
-  const nlohmann::ordered_json line{{"restart", policy_.restarts()},
-                                    {"job_id", job_id_},
-                                    {"run_id", run.plan.run_id},
-                                    {"time", output::format_utc(wall_time())},
-                                    {"offsets", std::move(offsets)}};
-  return line.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
 
 RestartEvent RestartedRun::perform(const step::Look& look) {
