@@ -25,6 +25,11 @@ int open_for_user_alone(const std::string& file, int flags) {
 
 }  // namespace
 
+std::string history_file(const hosts::Probe& probe) {
+  const std::optional<std::string> directory = hosts::state_directory(probe);
+  return directory ? *directory + "/shell_history" : "";
+}
+
 std::string read_history(const std::string& file) {
   if (!is_file(file)) return {};
   const Descriptor opened(open_for_user_alone(file, 0));

@@ -15,6 +15,7 @@
 #include "podrun/base/text.hpp"
 #include "podrun/shell/scripts.hpp"
 #include "podrun/supervisor/environment.hpp"
+#include "podrun/supervisor/supervised.hpp"
 
 namespace podrun::shell {
 namespace {
@@ -49,6 +50,19 @@ bool is_special(std::string_view name) {
 }
 
 }  // namespace
+
+std::vector<std::string> make_ids(std::size_t hosts) {
+  std::vector<std::string> ids(hosts);
+  for (std::string& id : ids) id = supervisor::random_id();
+  return ids;
+}
+
+supervisor::Preparation need_tools() {
+  constexpr std::string_view kText =
+      "for podrun_tool in base64 env; do command -v $podrun_tool >/dev/null || { echo $podrun_tool; exit 1; "
+      "}; done";
+  return {link::Stage::supervision, link::Cause::program_missing, Chunk(std::string(kText))};
+}
 
 std::set<std::string> assigned_names(std::string_view line) {
   const auto is_part = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };

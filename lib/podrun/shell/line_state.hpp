@@ -14,7 +14,7 @@
 #include "podrun/supervisor/command.hpp"
 
 // A line of `podrun shell`: its sh text, and the state that it leaves to the next line on the same host.
-// Pure.
+// Pure but for make_ids().
 namespace podrun::shell {
 
 /// The command of the run: evaluates the line in the user's own shell there, and reports the state that it
@@ -22,6 +22,13 @@ namespace podrun::shell {
 /// not exported.
 std::string line_text(std::string_view line, supervisor::ShellStart shell,
                       const std::set<std::string>& names = {});
+
+/// An id for the report of each host: what one host learns of it is of no use on another, or for another
+/// line.
+std::vector<std::string> make_ids(std::size_t hosts);
+
+/// Checks for the programs that line.sh needs. Fails as the supervisor does where one is missing.
+supervisor::Preparation need_tools();
 
 /// The names that a line may assign by NAME=VALUE, more rather than fewer: words of its commands may look the
 /// same.

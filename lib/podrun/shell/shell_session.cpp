@@ -21,12 +21,12 @@
 #include "podrun/report/outcome_words.hpp"
 #include "podrun/run/outcome.hpp"
 #include "podrun/shell/command_reader.hpp"
+#include "podrun/shell/history_file.hpp"
 #include "podrun/shell/line_editor.hpp"
 #include "podrun/shell/line_state.hpp"
 #include "podrun/shell/own_commands.hpp"
 #include "podrun/shell/shell_hosts.hpp"
 #include "podrun/shell/shell_modes.hpp"
-#include "podrun/supervisor/supervised.hpp"
 
 namespace podrun::shell {
 namespace {
@@ -37,28 +37,6 @@ constexpr int kLostStatus = 255;
 constexpr int kUsageStatus = 2;
 
 constexpr const char* kSilent = "its shell does not say in which directory it is";
-
-/// Empty if there is no directory for it.
-std::string history_file(const hosts::Probe& probe) {
-  const std::optional<std::string> directory = hosts::state_directory(probe);
-  return directory ? *directory + "/shell_history" : "";
-}
-
-/// An id for the report of each host: what one host learns of it is of no use on another, or for another
-/// line.
-std::vector<std::string> make_ids(std::size_t hosts) {
-  std::vector<std::string> ids(hosts);
-  for (std::string& id : ids) id = supervisor::random_id();
-  return ids;
-}
-
-/// The programs that line.sh needs. Fails as the supervisor does where one is missing.
-supervisor::Preparation need_tools() {
-  constexpr std::string_view kText =
-      "for podrun_tool in base64 env; do command -v $podrun_tool >/dev/null || { echo $podrun_tool; exit 1; "
-      "}; done";
-  return {link::Stage::supervision, link::Cause::program_missing, Chunk(std::string(kText))};
-}
 
 TypedLine refuse(std::string why) { return {.answer = {std::move(why)}, .is_refused = true}; }
 
