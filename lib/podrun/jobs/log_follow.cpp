@@ -46,6 +46,16 @@ int exit_status_of(std::string_view state) {
   return job.state == JobState::ended ? job.status : kUnknownStatus;
 }
 
+/// Throws HostError unless the host has said how the job is.
+void check_end(const LogFrames& frames, const supervisor::ProgramReader& reader, const std::string& name) {
+  if (!frames.state()) {
+    const link::Retry retry = reader.was_killed() ? link::Retry::may_help : link::Retry::no;
+    throw HostError({Stage::job_log, Cause::ended_early, reader.describe_end(), retry});
+  }
+  if (frames.number().empty())
+    throw HostError({Stage::job_log, Cause::file_missing, fmt::format("there is no job {} any more", name)});
+}
+
 }  // namespace
 
 void set_places(LogRequest& request, const std::vector<hosts::Host>& hosts,
@@ -117,14 +127,7 @@ asio::awaitable<void> LogFollow::prepare(std::size_t host, supervisor::Supervise
     frames.feed(bytes->bytes());
     if (!output.has_room(host)) co_await output.wait_for_room(host);
   }
-  if (!frames.state()) {
-    const link::Retry retry = reader.was_killed() ? link::Retry::may_help : link::Retry::no;
-    throw HostError({Stage::job_log, Cause::ended_early, reader.describe_end(), retry});
-  }
-  if (frames.number().empty()) {
-    throw HostError(
-        {Stage::job_log, Cause::file_missing, fmt::format("there is no job {} any more", request_.name)});
-  }
+  check_end(frames, reader, request_.name);
   followed.is_open = frames.state()->ends_with(" open");
   if (request_.follow) followed.exit_status = exit_status_of(*frames.state());
 }
