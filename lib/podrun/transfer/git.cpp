@@ -4,10 +4,8 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>  // mkdtemp
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,8 +14,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <optional>
 #include <system_error>
@@ -204,14 +200,6 @@ std::string find_reason(std::string_view said) {
   return std::string(first);
 }
 
-/// Whether nobody else can rename files in it, as private_place.sh has it: git runs what a repository says.
-bool is_private_place(const std::string& directory) {
-  struct stat status {};
-  if (::stat(directory.c_str(), &status) != 0) return false;
-  if (status.st_uid != 0 && status.st_uid != ::geteuid()) return false;
-  return (status.st_mode & S_ISVTX) != 0 || (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
-
 }  // namespace
 
 GitRun run_git(const std::vector<std::string>& arguments, const GitSettings& settings) {
@@ -310,31 +298,6 @@ void PathCheck::take(std::string_view bytes, std::vector<Match>& answers) {
     match_ = Match::none;
     field_ = 0;
   }
-}
-
-TempRepository::TempRepository() {
-  std::error_code error;
-  std::string directory = std::filesystem::absolute(std::filesystem::temp_directory_path(error)).string();
-  if (error || !is_private_place(directory)) directory = "/tmp";
-  path_ = directory + "/podrun.XXXXXX";
-  if (!is_private_place(directory))
-    throw UsageError("push: /tmp: others may change files there (set TMPDIR)");
-  if (::mkdtemp(path_.data()) == nullptr)
-    throw UsageError(fmt::format("push: {}: {}", directory, lower_first(errno_text())));
-  // The least that git takes for a repository, see gitrepository-layout(5).
-  for (const std::string_view name : {"git", "git/objects", "git/refs"}) {
-    ::mkdir(path(name).c_str(), 0700);
-  }
-  std::ofstream(path("git/HEAD")) << "ref: refs/heads/main\n";
-}
-
-TempRepository::~TempRepository() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-std::vector<std::string> TempRepository::options(const std::string& directory) const {
-  return {"-C", directory, "--git-dir=" + path("git"), "--work-tree=.", "-c", "core.excludesFile=/dev/null"};
 }
 
 }  // namespace podrun::transfer

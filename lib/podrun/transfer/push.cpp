@@ -12,10 +12,10 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/transfer/listing.hpp"
-#include "podrun/transfer/local_archive.hpp"
 #include "podrun/transfer/push_talk.hpp"
 #include "podrun/transfer/scripts.hpp"
 #include "podrun/transfer/side_work.hpp"
+#include "podrun/transfer/source_file.hpp"
 #include "podrun/transfer/spread.hpp"
 
 namespace podrun::transfer {
@@ -42,6 +42,35 @@ std::vector<std::string> top_names(const LocalTree& tree) {
 bool can_be_name(const std::string& target) {
   const std::string name = last_name(target);
   return !name.empty() && name != "." && name != ".." && target != "~";
+}
+
+/// What the host is to get.
+void note_changes(const Transfer& transfer, HostShare& share) {
+  share.files = transfer.files;
+  share.bytes = transfer.bytes;
+  share.deleted = transfer.deleted;
+  share.replaced_links = transfer.replaced_links;
+  share.has_attributes = transfer.has_attributes;
+}
+
+/// Why the host gets from podrun what others get from each other.
+void note_silence(HostShare& share) {
+  share.source = {.reason = HereReason::cannot_relay};
+  share.lost_because = "its program was silent";
+}
+
+asio::awaitable<void> send_nothing(PushTalk& talk) {
+  std::string line = "nothing\n";
+  co_await talk.write(std::move(line));
+  talk.close_write();
+  co_await talk.answer();
+}
+
+[[noreturn]] void refuse_link_elsewhere(std::string_view link, std::string_view target) {
+  throw HostError({Stage::copying, Cause::other,
+                   fmt::format("{}: a link to another file system than \"{}\", which hosts share (leave out "
+                               "--keep-dir-links, and push to that directory by itself)",
+                               link, target)});
 }
 
 }  // namespace
@@ -136,42 +165,31 @@ asio::awaitable<void> Push::converse(std::size_t host, supervisor::Supervised& s
   Scan found = co_await scan(talk);
   if (request_.keep_dir_links) co_await keep_links(talk, found.comparison);
   if (request_.compare == Compare::contents) co_await compare_contents(supervised, found);
-  const ScanHeader header = found.header;
   Transfer transfer;
   std::function<void()> decide = [&] { transfer = this->transfer(found.comparison); };
   co_await run_on_thread(std::move(decide));  // the host chooses how much there is to sort
   check_deleted(transfer);
   HostShare& share = shares_[host];
-  share.files = transfer.files;
-  share.bytes = transfer.bytes;
-  share.deleted = transfer.deleted;
-  share.replaced_links = transfer.replaced_links;
-  share.has_attributes = transfer.has_attributes;
+  note_changes(transfer, share);
   if (request_.only_look) {
     share.chosen = std::move(transfer.chosen);
     talk.close_write();
     co_return;
   }
-  check_room(header, transfer);
+  check_room(found.header, transfer);
   if (transfer.is_empty()) {
     arrive(host);
-    std::string line = "nothing\n";
-    co_await talk.write(std::move(line));
-    talk.close_write();
-    co_await talk.answer();
+    co_await send_nothing(talk);
   } else {
     const std::shared_ptr<Archive> archive = archive_of(transfer);
     share.is_spread = spreads(*archive) && !was_silent_[host];
-    if (was_silent_[host]) {
-      share.source = {.reason = HereReason::cannot_relay};
-      share.lost_because = "its program was silent";
-    }
+    if (was_silent_[host]) note_silence(share);
     if (!share.is_spread) arrive(host);
     const auto own = std::make_shared<Writer>(Writer{host, talk.name});
     const Claim claim(own);
-    writers_[header.inode].push_back(own);
-    const bool shared = co_await follow(talk, host, header.inode, transfer, *own);
-    if (!shared) co_await stage(talk, host, header, transfer, archive);
+    writers_[found.header.inode].push_back(own);
+    const bool shared = co_await follow(talk, host, found.header.inode, transfer, *own);
+    if (!shared) co_await stage(talk, host, found.header, transfer, archive);
     own->is_done = true;
   }
   share.is_staged = true;
@@ -261,13 +279,7 @@ asio::awaitable<bool> Push::follow(PushTalk& talk, std::size_t host, const std::
   limit.reset();
   for (const std::shared_ptr<Writer>& writer : others) {
     if (answer != "shared " + writer->name) continue;
-    if (!transfer.elsewhere.empty()) {
-      throw HostError(
-          {Stage::copying, Cause::other,
-           fmt::format("{}: a link to another file system than \"{}\", which hosts share (leave out "
-                       "--keep-dir-links, and push to that directory by itself)",
-                       transfer.elsewhere, request_.target)});
-    }
+    if (!transfer.elsewhere.empty()) refuse_link_elsewhere(transfer.elsewhere, request_.target);
     shares_[host].shared_with = writer->host;
     arrive(host);
     while (!writer->is_done && !writer->has_failed) {  // else nobody would clear its list, see ~Claim
@@ -282,106 +294,6 @@ asio::awaitable<bool> Push::follow(PushTalk& talk, std::size_t host, const std::
   co_return false;
 }
 
-asio::awaitable<void> Push::stage(PushTalk& talk, std::size_t host, const ScanHeader& header,
-                                  const Transfer& transfer, const std::shared_ptr<Archive>& archive) {
-  const Target target = header.exists ? Target::present : Target::missing;
-  std::string trailer = tar_member("run/podrun.check", check_text(tree(), transfer));
-  trailer += tar_member("run/podrun.switch", switch_text(tree(), transfer, target));
-  trailer += end_of_archive();
-  HostShare& share = shares_[host];
-  share.total = archive->size() + trailer.size();
-  std::string answer;
-  std::shared_ptr<Spread> spread;  // until the digest is known
-  if (is_in_spread(host)) {
-    spread = spread_of(co_await asio::this_coro::executor, transfer);
-    try {
-      answer = co_await spread->stage(talk, host, header.digest, std::move(trailer), share);
-    } catch (const HostError& error) {
-      const link::Failure& failure = error.failure();
-      was_silent_[host] =
-          was_silent_[host] || (failure.cause == Cause::no_answer && failure.stage == Stage::copying);
-      throw;
-    }
-  } else {
-    answer = co_await stage_directly(talk, archive, header.digest, std::move(trailer), share);
-  }
-  share.sent = share.total;
-  co_await archive->finish_digest(header.digest);
-  while (!archive->digest(header.digest)) co_await wait_for_change(host);
-  std::string_view why = answer;
-  const std::string_view digest = take_part(why, ' ');
-  if (digest != archive->digest(header.digest))
-    throw HostError({Stage::copying, Cause::files_differ,
-                     why.empty() ? fmt::format("staged {}", digest)
-                                 : fmt::format("the digests there failed: {}{}", why, doubt_of_name(why))});
-}
-
-/// Sends the archive at the host's own pace. A host that stops reading says why. The digest that it has
-/// staged.
-asio::awaitable<std::string> Push::stage_directly(PushTalk& talk, const std::shared_ptr<Archive>& archive,
-                                                  DigestKind digest, std::string trailer, HostShare& share) {
-  share.began = std::chrono::steady_clock::now();
-  const bool is_read = co_await talk.write_archive(*archive, digest, std::move(trailer), share, {});
-  const std::string answer = co_await talk.answer();
-  constexpr std::string_view kStaged = "staged ";
-  if (!is_read || !answer.starts_with(kStaged))
-    throw HostError({Stage::copying, Cause::files_differ, answer});
-  co_return answer.substr(kStaged.size());
-}
-
-asio::awaitable<bool> PushTalk::write_archive(Archive& archive, DigestKind digest, std::string trailer,
-                                              HostShare& share, Wait wait) {
-  bool is_read = true;
-  for (std::uint64_t offset = 0; is_read && offset < archive.size();) {
-    if (!archive.prepare(offset)) {
-      is_read = co_await wait();
-      continue;
-    }
-    Chunk block = archive.read(offset, digest);
-    offset += block.size();
-    share.sent += block.size();
-    is_read = co_await write(std::move(block));
-  }
-  if (is_read) is_read = co_await write(std::move(trailer));
-  close_write();
-  co_return is_read;
-}
-
-/// Hosts that need the same paths read one archive.
-std::shared_ptr<Archive> Push::archive_of(const Transfer& transfer) {
-  std::weak_ptr<Archive>& known = groups_[transfer.chosen].archive;
-  std::shared_ptr<Archive> archive = known.lock();
-  if (archive) return archive;
-  if (request_.source_host) {
-    archive = std::make_shared<HostArchive>(tree(), transfer.chosen);
-  } else {
-    archive = std::make_shared<LocalArchive>(tree(), transfer.chosen);
-  }
-  known = archive;
-  return archive;
-}
-
-std::shared_ptr<Spread> Push::spread_of(const asio::any_io_executor& executor, const Transfer& transfer) {
-  std::weak_ptr<Spread>& known = groups_[transfer.chosen].spread;
-  std::shared_ptr<Spread> spread = known.lock();
-  if (!spread) {
-    known = spread =
-        std::make_shared<Spread>(executor, archive_of(transfer), shares_.size(), request_.limits,
-                                 Spread::Tell{.arrived = [this](std::size_t host) { arrive(host); },
-                                              .changed = [this] { let_server_leave(); }});
-    hold_back();
-  }
-  return spread;
-}
-
-/// The program that hands on is sent too, so that less is sent without it.
-bool Push::spreads(const Archive& archive) const {
-  constexpr std::size_t kLeast = 64 * 1024;
-  const bool is_wanted = request_.spreading == Spreading::wanted ||
-                         (request_.source_host && request_.spreading == Spreading::possible);
-  return is_wanted && shares_.size() > 1 && archive.size() >= kLeast;
-}
-
 /// The paths that only a host has and that it keeps: those that are not in the directory that was named.
 std::vector<bool> Push::kept_among(const std::vector<HostOnly>& paths) const {
   const std::string& top = tree().entries().front().path;
@@ -389,21 +301,6 @@ std::vector<bool> Push::kept_among(const std::vector<HostOnly>& paths) const {
   std::vector<bool> kept;
   for (const HostOnly& each : paths) kept.push_back(!each.path.starts_with(above));
   return kept;
-}
-
-void Push::arrive(std::size_t host) {
-  arrived_[host] = true;
-  last_arrival_ = SpreadPlan::TimePoint::clock::now();
-  hold_back();
-}
-
-/// The first host must not get far ahead of those that will soon ask for the same.
-void Push::hold_back() {
-  const bool are_all_here = std::find(arrived_.begin(), arrived_.end(), false) == arrived_.end();
-  for (const auto& [chosen, group] : groups_) {
-    if (const std::shared_ptr<Spread> spread = group.spread.lock())
-      spread->hold_back(last_arrival_, are_all_here);
-  }
 }
 
 std::string switch_command() { return "set -- /bin/sh \"$podrun_dir\"/podrun.switch"; }
