@@ -3,9 +3,11 @@
 // single command is in the command's file.
 #include "cli/option_rows.hpp"
 
-#include "podrun/base/defaults.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/check/check_run.hpp"
 #include "podrun/config/described_hosts.hpp"
+#include "podrun/hosts/host.hpp"
+#include "podrun/kill/kill_run.hpp"
 #include "podrun/reach/host_list_command.hpp"
 #include "podrun/ssh/config/proxy_jump.hpp"
 
@@ -17,10 +19,12 @@ namespace {
 
 using enum OptionSet;
 
-/// Parses when something is shown.
+/// Adds a row for when something is shown.
 template <typename When>
-auto when() {
-  return choice<When>({{"auto", When::automatic}, {"always", When::always}, {"never", When::never}});
+void add_when(const Rows& rows, std::string_view names, const std::string& help, When& target) {
+  const WordChoice<When> parse{{{"auto", When::automatic}, {"always", When::always}, {"never", When::never}}};
+  rows.value(looks, names, help, into(target, parse),
+             {.default_text = parse.word_for(target), .choices = "auto always never"});
 }
 
 /// Sets which addresses are taken from a cloud's description of the hosts.
@@ -98,7 +102,8 @@ void add_ssh(OptionTable& table, ssh::SshCommandLine& ssh) {
   const Rows rows{table, kSshTopic};
   rows.value(reach, "-l,--user USER", "Log in as USER (default: your name here)",
              not_empty(ssh.user, "who you are on the hosts"));
-  rows.value(reach, "--port PORT", "Port of hosts listed without one (22)", into(ssh.port, parse_port));
+  rows.value(reach, "--port PORT", fmt::format("Port of hosts listed without one ({})", hosts::kSshPort),
+             into(ssh.port, parse_port));
   rows.list(reach, "--identity FILE",
             "Log in with this private key (default: the agent's keys, and those in ~/.ssh)",
             into(ssh.identities), {.value = ValueKind::local_file});
@@ -153,62 +158,66 @@ void add_what_runs(OptionTable& table, Options& options) {
 
 void add_limits(OptionTable& table, Options& options) {
   const Rows rows{table, kLimitsTopic};
-  static const std::string grace = duration_option(kDefaultGrace);
-  static const std::string orphan_timeout = duration_option(kDefaultOrphanTimeout);
   run::Limits& limits = options.limits;
   rows.flag(batches, "--skip-unreachable", "Run on the hosts that can be reached (default: on all or none)",
             either(limits.on_unreachable, run::OnUnreachable::skip, run::OnUnreachable::stop));
   rows.value(start, "-f,--fanout N", "Connect to at most N hosts at a time ({})",
-             into(limits.fanout, count_from(1)), {.default_text = "128"});
+             into(limits.fanout, count_from(1)), {.default_text = std::to_string(limits.fanout)});
   rows.value(batches, "--serial N", "Run on N hosts at a time; stop after the first batch that fails",
              into(limits.serial, count_from(1)));
   rows.value(connect_timeout, "-t,--connect-timeout TIME",
              "Time for a host to become ready, per attempt ({})",
-             into(limits.connect_timeout, parse_positive_duration), {.default_text = "10s"});
+             into(limits.connect_timeout, parse_positive_duration),
+             {.default_text = duration_option(limits.connect_timeout)});
   rows.value(start, "--retries N", "Retry failures that may be temporary up to N times ({})",
-             into(limits.retries, count_from(0)), {.default_text = "2"});
-  rows.value(timeout, "-u,--timeout TIME", "Stop a command after TIME (none; podrun check: 1m)",
-             into(limits.timeout, parse_positive_duration), {.common = true});
+             into(limits.retries, count_from(0)), {.default_text = std::to_string(limits.retries)});
+  rows.value(
+      timeout, "-u,--timeout TIME",
+      fmt::format("Stop a command after TIME (none; podrun check: {})", duration_option(check::kTimeout)),
+      into(limits.timeout, parse_positive_duration), {.common = true});
   rows.flag(batches, "-k,--fail-fast", "Stop the others at the first failure",
             either(limits.on_failure, run::OnFailure::stop_others, run::OnFailure::go_on), {.common = true});
-  rows.value(start, "--grace TIME", "Time between TERM and KILL ({}; podrun kill: 30s)",
-             into(limits.grace, parse_duration), {.default_text = grace});
+  rows.value(start, "--grace TIME",
+             fmt::format("Time between TERM and KILL ({{}}; podrun kill: {})",
+                         duration_option(kill::KillPlan{}.time_to_close)),
+             into(limits.grace, parse_duration), {.default_text = duration_option(limits.grace)});
   rows.value(start, "--orphan-timeout TIME", "Time without contact after which a host stops its command ({})",
-             into(options.orphan_timeout, parse_positive_duration), {.default_text = orphan_timeout});
+             into(options.orphan_timeout, parse_positive_duration),
+             {.default_text = duration_option(options.orphan_timeout)});
   rows.value(files, "--max-files N", "Accept at most N paths from a host: to copy, or to delete ({})",
-             into(options.max_files, count_from(1)), {.default_text = "250000"});
+             into(options.max_files, count_from(1)), {.default_text = std::to_string(options.max_files)});
   rows.flag(spread, "--spread", "Send one copy, which the hosts hand on to each other", into(options.spread));
 }
 
 void add_looks(OptionTable& table, OutputOptions& options) {
   const Rows rows{table, kOutputTopic};
   using output::Label;
+  const WordChoice<Label> labels{{{"worker", Label::worker},
+                                  {"rank", Label::worker},
+                                  {"host", Label::host},
+                                  {"both", Label::both},
+                                  {"none", Label::none}}};
   rows.value(output, "--label WHAT", "Text before each line: {} (default), host, both or none",
-             into(options.label, choice<Label>({{"worker", Label::worker},
-                                                {"rank", Label::worker},
-                                                {"host", Label::host},
-                                                {"both", Label::both},
-                                                {"none", Label::none}})),
-             {.default_text = "worker", .choices = "worker host both none", .subject = "label"});
+             into(options.label, labels),
+             {.default_text = labels.word_for(options.label),
+              .choices = "worker host both none",
+              .subject = "label"});
   rows.flag(output, "-N,--no-label", "Print no label before lines",
             [&](bool is_on) {
               if (is_on) options.label = Label::none;
             },
             {.subject = "label"});
-  rows.value(looks, "--progress WHEN", "Show the status line: {} (default: on a terminal), always or never",
-             into(options.progress, when<output::Progress>()),
-             {.default_text = "auto", .choices = "auto always never"});
-  rows.value(looks, "--color WHEN", "Use colours: {} (default), always or never",
-             into(options.color, when<output::ColorMode>()),
-             {.default_text = "auto", .choices = "auto always never"});
+  add_when(rows, "--progress WHEN", "Show the status line: {} (default: on a terminal), always or never",
+           options.progress);
+  add_when(rows, "--color WHEN", "Use colours: {} (default), always or never", options.color);
 }
 
 void add_dedup(OptionTable& table, OutputOptions& options) {
   const Rows rows{table, kOutputTopic};
-  const auto parse = choice<std::optional<output::Same>>({{"bytes", output::Same::bytes},
-                                                          {"log", output::Same::log_line},
-                                                          {"numbers", output::Same::numbers},
-                                                          {"false", std::nullopt}});
+  const WordChoice<std::optional<output::Same>> parse{{{"bytes", output::Same::bytes},
+                                                       {"log", output::Same::log_line},
+                                                       {"numbers", output::Same::numbers},
+                                                       {"false", std::nullopt}}};
   table.choice(
       rows.row(output, "-d,--dedup",
                "Print lines that hosts share once, live; =log ignores times, pids, addresses; =numbers all "
@@ -221,10 +230,12 @@ void add_dedup(OptionTable& table, OutputOptions& options) {
             {.merge = Merge::adds});
   rows.value(output, "--window TIME",
              "Time that a line waits for other hosts, with -d, and an error on a terminal ({})",
-             into(options.dedup_limits.window, parse_milliseconds), {.default_text = "500ms"});
+             into(options.dedup_limits.window, parse_milliseconds),
+             {.default_text = milliseconds_option(options.dedup_limits.window)});
   rows.value(output, "--late TIME",
              "Time in which lines of late hosts are counted, not printed, with -d ({})",
-             into(options.dedup_limits.late, parse_milliseconds), {.default_text = "10s"});
+             into(options.dedup_limits.late, parse_milliseconds),
+             {.default_text = milliseconds_option(options.dedup_limits.late)});
 }
 
 void add_output_options(OptionTable& table, Options& options) {

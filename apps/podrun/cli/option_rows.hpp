@@ -39,25 +39,26 @@ struct Rows {
   OptionTable& table;
   Text topic;
 
-  OptionRow row(OptionSet set, Text names, Text help, OptionRow more = {}) const {
+  OptionRow row(OptionSet set, Text names, std::string help, OptionRow more = {}) const {
     const std::size_t end = std::min(names.find(' '), names.size());
     more.topic = topic;
     more.set = set;
     more.names = names.substr(0, end);
-    more.help = help;
+    more.help = std::move(help);
     more.type = names.substr(std::min(end + 1, names.size()));
     return more;
   }
-  void value(OptionSet set, Text names, Text help, OptionTable::Set setter,
+  void value(OptionSet set, Text names, std::string help, OptionTable::Set setter,
              const OptionRow& more = {}) const {
-    table.value(row(set, names, help, more), std::move(setter));
+    table.value(row(set, names, std::move(help), more), std::move(setter));
   }
-  void list(OptionSet set, Text names, Text help, OptionTable::Set setter, const OptionRow& more = {}) const {
-    table.list(row(set, names, help, more), std::move(setter));
-  }
-  void flag(OptionSet set, Text names, Text help, std::function<void(bool)> setter,
+  void list(OptionSet set, Text names, std::string help, OptionTable::Set setter,
             const OptionRow& more = {}) const {
-    table.flag(row(set, names, help, more), std::move(setter));
+    table.list(row(set, names, std::move(help), more), std::move(setter));
+  }
+  void flag(OptionSet set, Text names, std::string help, std::function<void(bool)> setter,
+            const OptionRow& more = {}) const {
+    table.flag(row(set, names, std::move(help), more), std::move(setter));
   }
 };
 

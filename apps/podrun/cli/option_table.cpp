@@ -91,7 +91,6 @@ OptionEntry& OptionTable::add(const OptionRow& row, OptionKind kind, Set set, co
   }
   option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   cli_->options.push_back(option);
-  if (!row.default_text.empty()) entry.set(std::string(row.default_text));
   return entry;
 }
 

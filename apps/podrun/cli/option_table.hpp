@@ -73,11 +73,11 @@ enum class ValueKind : std::uint8_t {
 struct OptionRow {
   std::string_view topic = {};  ///< the heading in help
   OptionSet set = OptionSet::own;
-  std::string_view names = {};  ///< `-t,--connect-timeout`; a flag gets a --no- form of its first long name
-  std::string_view help = {};   ///< `{}` stands for the default
-  std::string_view type = {};   ///< the word for its value: `TIME`
-  std::string_view default_text = {};  ///< set at once, and checked as every other value
-  std::string_view choices = {};       ///< the values that there are, separated by blanks
+  std::string_view names = {};    ///< `-t,--connect-timeout`; a flag gets a --no- form of its first long name
+  std::string help = {};          ///< `{}` stands for the default
+  std::string_view type = {};     ///< the word for its value: `TIME`
+  std::string default_text = {};  ///< what its target is set to if the option is not given
+  std::string_view choices = {};  ///< the values that there are, separated by blanks
   Merge merge = Merge::replaces;
   ValueKind value = ValueKind::plain;
   std::string_view subject = {};  ///< only one option about a subject counts; empty: its first long name

@@ -44,6 +44,11 @@ std::chrono::milliseconds parse_milliseconds(const std::string& text) {
   return std::chrono::milliseconds(*number);
 }
 
+std::string milliseconds_option(std::chrono::milliseconds duration) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(duration);
+  return seconds == duration ? duration_option(seconds) : fmt::format("{}ms", duration.count());
+}
+
 std::chrono::seconds parse_positive_duration(const std::string& text) {
   const std::chrono::seconds duration = parse_duration(text);
   if (duration == std::chrono::seconds(0))
@@ -121,6 +126,13 @@ std::uint64_t parse_size(const std::string& text) {
     throw UsageError(
         fmt::format("bad size \"{}\" (expected bytes, or a number such as 500M, 1.5G or 2GiB)", text));
   return static_cast<std::uint64_t>(bytes);
+}
+
+std::string size_option(std::uint64_t bytes) {
+  constexpr std::array<std::string_view, 5> kUnits = {"", "kB", "MB", "GB", "TB"};
+  std::size_t unit = 0;
+  for (; bytes != 0 && bytes % 1000 == 0 && unit + 1 < kUnits.size(); ++unit) bytes /= 1000;
+  return fmt::format("{}{}", bytes, kUnits.at(unit));
 }
 
 }  // namespace podrun::cli

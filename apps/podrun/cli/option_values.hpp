@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -36,17 +37,28 @@ std::chrono::seconds parse_ago(const std::string& text, std::time_t now);
 /// `500`, `20k`, `1.5GB` (units of 1000), `1GiB` (of 1024), in bytes.
 std::uint64_t parse_size(const std::string& text);
 
-/// Parses the words of `choices`.
+// How a default is shown: as these parsers read it.
+std::string milliseconds_option(std::chrono::milliseconds duration);
+/// `1GB`: in the largest unit of 1000 that divides it.
+std::string size_option(std::uint64_t bytes);
+
+/// Parses one of several words.
 template <typename Value>
-auto choice(const std::vector<std::pair<std::string, Value>>& choices) {
-  return [choices](const std::string& text) {
+struct WordChoice {
+  std::vector<std::pair<std::string, Value>> words;
+
+  Value operator()(const std::string& text) const {
     std::string expected;
-    for (std::size_t i = 0; i < choices.size(); ++i) {
-      if (choices[i].first == text) return choices[i].second;
-      expected += (i == 0 ? "" : i + 1 == choices.size() ? " or " : ", ") + choices[i].first;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (words[i].first == text) return words[i].second;
+      expected += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i].first;
     }
     throw UsageError(fmt::format("bad value \"{}\" (expected {})", text, expected));
-  };
-}
+  }
+  /// The first word for a value, which must have one.
+  const std::string& word_for(const Value& value) const {
+    return std::ranges::find(words, value, &std::pair<std::string, Value>::second)->first;
+  }
+};
 
 }  // namespace podrun::cli

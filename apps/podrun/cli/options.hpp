@@ -14,6 +14,7 @@
 #include "podrun/run/run_policy.hpp"
 #include "podrun/session/choose_sinks.hpp"
 #include "podrun/ssh/config/ssh_config.hpp"
+#include "podrun/transfer/remote_paths.hpp"
 
 // The values of the options that several commands take. A command's own options are in its file.
 namespace podrun::cli {
@@ -56,9 +57,9 @@ struct LimitOptions {
   std::chrono::seconds orphan_timeout = kDefaultOrphanTimeout;
   bool connect_timeout_given = false;
   bool retries_given = false;
-  bool attempts_chosen = false;  ///< one of these two on the command line
-  std::size_t max_files = 0;     ///< paths that podrun keeps of a host
-  bool spread = false;           ///< hosts hand files on to each other
+  bool attempts_chosen = false;                               ///< one of these two on the command line
+  std::size_t max_files = transfer::PathBudget::kUsualPaths;  ///< paths that podrun keeps of a host
+  bool spread = false;                                        ///< hosts hand files on to each other
 };
 
 /// Whether and how a command is started again.

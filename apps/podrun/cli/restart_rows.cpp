@@ -6,6 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include <fmt/ranges.h>
+
 #include "podrun/base/text.hpp"
 #include "podrun/hosts/discovery.hpp"
 
@@ -17,7 +19,7 @@ namespace {
 
 using enum OptionSet;
 
-/// `93,126`
+/// `93,126`, or `none`.
 std::vector<int> parse_statuses(const std::string& text) {
   constexpr std::size_t kMost = 255;
   std::vector<int> statuses;
@@ -48,20 +50,24 @@ void add_restart_options(OptionTable& table, RestartOptions& options) {
                limits.wait_hosts =
                    text == "forever" ? std::nullopt : std::optional(parse_positive_duration(text));
              },
-             {.default_text = "1h"});
+             {.default_text = limits.wait_hosts ? duration_option(*limits.wait_hosts) : "forever"});
   rows.value(restarts, "--restart-reset TIME", "A try that ran for TIME gives all N restarts back ({})",
-             into(limits.reset, parse_positive_duration), {.default_text = "1h"});
+             into(limits.reset, parse_positive_duration), {.default_text = duration_option(limits.reset)});
   rows.value(restarts, "--short-try TIME",
              "Stop where the command has never run for TIME, or failed sooner three times in a row ({})",
-             into(limits.short_try, parse_positive_duration), {.default_text = "1m"});
+             into(limits.short_try, parse_positive_duration),
+             {.default_text = duration_option(limits.short_try)});
   rows.value(restarts, "--final STATUS,...",
              "Never start again after one of these exit statuses, or none ({})",
-             into(limits.final_statuses, parse_statuses), {.default_text = "93,126,127"});
+             into(limits.final_statuses, parse_statuses),
+             {.default_text = fmt::format("{}", fmt::join(limits.final_statuses, ","))});
   rows.value(restarts, "--prepare COMMAND",
              "Run COMMAND on this machine before each restart; status 75: ask again in a minute",
              not_empty(options.prepare, "shell text"));
   rows.value(restarts, "--stall TIME[:FIRST]",
-             "No output of any host for TIME, and a try FIRST old (1h): look what they do, and stop them",
+             fmt::format(
+                 "No output of any host for TIME, and a try FIRST old ({}): look what they do, and stop them",
+                 duration_option(options.stall_limits.first)),
              [&](const std::string& text) {
                const std::size_t colon = std::min(text.find(':'), text.size());
                options.stall_limits.all = parse_positive_duration(text.substr(0, colon));

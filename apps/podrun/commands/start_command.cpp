@@ -24,7 +24,7 @@ class StartCommand final : public cli::Command {
     const cli::Rows rows{table, "podrun start"};
     rows.value(cli::OptionSet::own, "--log-size SIZE",
                "Keep only the last SIZE of each stream's output on each host ({})",
-               cli::into(job_.log_size, cli::parse_size), {.default_text = "1GB"});
+               cli::into(job_.log_size, cli::parse_size), {.default_text = cli::size_option(job_.log_size)});
   }
 
   int run(const cli::Context& context) override {

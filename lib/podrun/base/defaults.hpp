@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-// Defaults of options that several layers need.
+// Defaults of options that several structs have. That of any other option is in the struct that its row sets.
 namespace podrun {
 
 /// Of `--grace`: the time between TERM and KILL.

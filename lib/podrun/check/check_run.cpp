@@ -22,9 +22,6 @@ namespace {
 using std::chrono::microseconds;
 using Clock = std::chrono::steady_clock;
 
-/// For a host to answer; each part of the script has less.
-constexpr std::chrono::seconds kTimeout{60};
-
 /// The moment when a host reported its clock.
 struct ClockReport {
   std::chrono::system_clock::time_point by_our_clock;

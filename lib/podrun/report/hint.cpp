@@ -14,6 +14,7 @@
 #include "podrun/base/text.hpp"
 #include "podrun/link/turned_away.hpp"
 #include "podrun/output/escape.hpp"
+#include "podrun/run/run_policy.hpp"
 #include "podrun/supervisor/environment.hpp"
 
 namespace podrun::report {
@@ -101,7 +102,7 @@ std::string start_up_files(const std::string& name, const link::Failure& failure
         "podrun: the login to {} worked, but it ended before podrun's script: perhaps a start-up file there "
         "(.bashrc) reads standard input or exits, or a forced command replaces /bin/sh",
         name);
-  const std::string longer = duration_option(3 * failure.after.value_or(std::chrono::seconds(10)));
+  const std::string longer = duration_option(3 * failure.after.value_or(run::Limits{}.connect_timeout));
   return fmt::format(
       "podrun: the login to {} worked, but /bin/sh never answered: perhaps a start-up file there (.bashrc) "
       "is slow (-t {} waits longer), waits or runs another shell, or a forced command replaces /bin/sh",

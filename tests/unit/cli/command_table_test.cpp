@@ -48,7 +48,7 @@ class CommandTable : public ::testing::Test {
         {"KEY=VALUE", "User=a"}, {"HOSTS", "a"}, {"NUMBERS", "0"},   {"WORDS", "env {host}"},
         {"SIZE", "5M"},          {"PID", "5"},   {"ID", "01234567"}, {"N|all", "3"},
         {"TIME[:FIRST]", "5s"}};
-    if (!option.row.default_text.empty()) return {name, std::string(option.row.default_text)};
+    if (!option.row.default_text.empty()) return {name, option.row.default_text};
     const auto value = kValues.find(option.row.type);
     return {name, value == kValues.end() ? "x" : value->second};
   }
@@ -122,6 +122,14 @@ TEST_F(CommandTable, HasOptionHelpThatStartsWithACapitalAndHasNoFullStop) {
     EXPECT_TRUE(help.front() >= 'A' && help.front() <= 'Z') << help;
     EXPECT_THAT(help, Not(::testing::EndsWith("."))) << help;
   }
+}
+
+TEST_F(CommandTable, ShowsTheDefaultsThatAreInEffect) {
+  EXPECT_EQ(table_.find("fanout")->row.default_text, std::to_string(run::Limits{}.fanout));
+  EXPECT_EQ(table_.find("final")->row.default_text, "93,126,127");
+  EXPECT_EQ(table_.find("wait-hosts")->row.default_text, "1h");
+  EXPECT_EQ(table_.find("label")->row.default_text, "worker");
+  EXPECT_EQ(table_.find("log-size")->row.default_text, "1GB");
 }
 
 TEST_F(CommandTable, FitsTheOverviewOnOneScreen) {
