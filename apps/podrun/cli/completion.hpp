@@ -22,7 +22,7 @@ struct CompletionSources {
 /// The only line where nothing fits, and no name of a file would.
 inline constexpr std::string_view kNothing = ":nothing";
 
-/// The completions of the last word, a line `WORD\tDESCRIPTION` each; none: the shell completes file names.
+/// The completions of the last word, a line `WORD\tDESCRIPTION` each; empty: the shell completes file names.
 /// `words`: all words after `podrun`.
 std::vector<std::string> completions(const std::vector<std::string>& words,
                                      std::span<const CommandRow> commands, const OptionTable& table,

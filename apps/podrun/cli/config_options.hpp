@@ -17,7 +17,7 @@ struct CommandRow;
 /// The configuration that was found.
 struct AppliedConfig {
   std::string path;                             ///< the path that was tried, as shown to people
-  std::optional<config::Configuration> config;  ///< nothing: there is none
+  std::optional<config::Configuration> config;  ///< none: there is none
   std::optional<std::string> metadata;          ///< the origin of `metadata: true` of the chosen pod
 };
 

@@ -71,7 +71,7 @@ class CompletionCommand final : public cli::Command {
       text += line + '\n';
     return text;
   }
-  /// None if they cannot be found: nobody has asked for them yet.
+  /// Empty if they cannot be found: nobody has asked for them yet.
   static std::vector<hosts::Host> found(const cli::Context& context) {
     try {
       return hosts::discover(context.options.hosts, context.probe).all;

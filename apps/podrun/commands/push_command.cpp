@@ -28,7 +28,7 @@ struct PathOnHost {
   std::string path;  ///< empty: the home directory
 };
 
-/// Nothing for any other word, `./a:b` too.
+/// None for any other word, `./a:b` too.
 std::optional<PathOnHost> path_on_host(const std::string& word) {
   const std::size_t colon = word.find(':');
   if (colon == std::string::npos || colon == 0 || word.find('/') < colon) return std::nullopt;
@@ -51,7 +51,7 @@ void refuse_host(const std::string& target) {
                   target, shell_quote(found->path.empty() ? "." : found->path), shell_quote(found->host)));
 }
 
-/// The host that has all of these sources, which become paths there; nothing if they are here.
+/// The host that has all of these sources, which become paths there; none if they are here.
 std::optional<std::string> take_source_host(std::vector<std::string>& sources) {
   const std::optional<PathOnHost> first = source_on_host(sources.front());
   std::vector<std::string> paths;

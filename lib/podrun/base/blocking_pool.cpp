@@ -137,7 +137,7 @@ class BlockingPool::State : public std::enable_shared_from_this<State> {
   // writes it.
   std::mutex mutex_;
   std::condition_variable ready_;
-  std::shared_ptr<asio::io_context> context_;  ///< none: closed
+  std::shared_ptr<asio::io_context> context_;  ///< null: closed
   std::deque<Job> queue_;
   std::list<Worker> workers_;
 };

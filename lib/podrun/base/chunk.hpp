@@ -32,7 +32,7 @@ class Chunk {
   std::shared_ptr<const std::string> bytes_;
 };
 
-/// Cuts `bytes` into chunks of at most Chunk::kMaxSize; none for no bytes.
+/// Cuts `bytes` into chunks of at most Chunk::kMaxSize; empty for no bytes.
 inline std::vector<Chunk> to_chunks(std::string_view bytes) {
   std::vector<Chunk> chunks;
   for (; !bytes.empty(); bytes.remove_prefix(chunks.back().size()))

@@ -40,10 +40,10 @@ std::string lower_case(std::string_view text);
 /// colon in podrun's messages.
 std::string lower_first(std::string_view text);
 
-/// Reads a number; nothing unless the text is only decimal digits and the number fits.
+/// Reads a number; none unless the text is only decimal digits and the number fits.
 std::optional<std::size_t> to_number(std::string_view digits);
 
-/// Reads a port, 1 to 65535; nothing otherwise.
+/// Reads a port, 1 to 65535; none otherwise.
 std::optional<std::uint16_t> to_port(std::string_view digits);
 
 /// 16 hexadecimal digits for the name of a file about this text (FNV-1a): two texts may share them.
@@ -81,11 +81,11 @@ bool is_cut_off_utf8(std::string_view text);
 std::string to_base64(std::string_view bytes);
 void append_base64(std::string& text, std::string_view bytes);
 
-/// Nothing unless to_base64() would return exactly this text.
+/// None unless to_base64() would return exactly this text.
 std::optional<std::string> from_base64(std::string_view text);
 
 /// The name that `slip` was probably meant to be, ignoring case: the name with the fewest inserted, deleted
-/// or changed letters. Nothing if every name needs more changes than half the letters of `slip`.
+/// or changed letters. None if every name needs more changes than half the letters of `slip`.
 std::optional<std::string> nearest_name(std::string_view slip, const std::vector<std::string_view>& names);
 
 /// `did you mean NAME? ` for the nearest name, for a message that goes on; empty if there is none.

@@ -79,7 +79,7 @@ enum Topic : std::size_t { kMachine, kAccelerators, kLimits, kVersions, kGit };
 struct ItemKind {
   const char* name;
   Topic topic;
-  std::function<std::string(const HostFacts&)> text;  ///< empty: the host has none
+  std::function<std::string(const HostFacts&)> text;  ///< its result is empty: the host has none
 };
 
 std::string describe_none(const ItemKind& kind) {

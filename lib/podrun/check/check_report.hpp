@@ -25,7 +25,7 @@ struct ClockOffset {
 };
 
 /// As in NTP: the host read its clock at some time between its start and the receipt, which are
-/// `round_trip` apart. Nothing if the host did not send its time. `received`: by our clock, since the epoch.
+/// `round_trip` apart. None if the host did not send its time. `received`: by our clock, since the epoch.
 std::optional<ClockOffset> clock_offset(const HostFacts& facts, std::chrono::microseconds received,
                                         std::chrono::microseconds round_trip);
 

@@ -52,7 +52,7 @@ std::string to_yaml(const std::string& value);
 /// ignored: https://specifications.freedesktop.org/basedir-spec
 std::string config_path(const hosts::Probe& probe, const std::string& home);
 
-/// Reads the file; nothing if there is none. Throws UsageError if it cannot be read or is wrong, or if others
+/// Reads the file; none if it is missing. Throws UsageError if it cannot be read or is wrong, or if others
 /// own it or may write it, because it can name programs to run.
 std::optional<Configuration> read_configuration(const std::string& path, const std::string& home);
 

@@ -13,7 +13,7 @@ namespace podrun::config {
 enum class Addresses { internal, external };
 
 /// Turns YAML or JSON into a host list: names, or what gcloud describes or lists (TPUs, instances, the
-/// endpoints of a TPU); nothing for other text. Throws UsageError that begins with `where`.
+/// endpoints of a TPU); none for other text. Throws UsageError that begins with `where`.
 /// https://cloud.google.com/tpu/docs/reference/rest/v2/projects.locations.nodes,
 /// https://cloud.google.com/compute/docs/reference/rest/v1/instances
 std::optional<hosts::Description> hosts_of_description(const std::string& text,

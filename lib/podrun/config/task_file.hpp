@@ -13,7 +13,7 @@ namespace podrun::config {
 /// A variable of `envs` or `secrets`.
 struct TaskVariable {
   std::string name;
-  std::optional<std::string> value;  ///< nothing: must be given when the task is launched
+  std::optional<std::string> value;  ///< none: must be given when the task is launched
   std::size_t line = 0;              ///< from 1
 };
 

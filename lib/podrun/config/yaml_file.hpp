@@ -45,7 +45,7 @@ class YamlFile {
   const std::string& path() const { return path_; }
   /// The pairs of the whole document. `expected`: the keys, for messages.
   std::vector<Pair> pairs(std::string_view expected) const { return pairs(root_, 1, expected); }
-  /// The pairs of a map, no key twice, merge keys (`<<: *anchor`) done; none for an empty value.
+  /// The pairs of a map, no key twice, merge keys (`<<: *anchor`) done; empty for an empty value.
   std::vector<Pair> pairs(const YAML::Node& map, std::size_t line, std::string_view expected) const;
   /// A plain value, as written. `key`: for messages.
   std::string text(const YAML::Node& node, std::string_view key, std::size_t line) const;

@@ -30,7 +30,7 @@ struct Description {
   bool has_names = false;  ///< it gives names or addresses without the machines that have them
 };
 
-/// Turns a text that is not a host list, such as gcloud's output about a TPU, into one; nothing if it is a
+/// Turns a text that is not a host list, such as gcloud's output about a TPU, into one; none if it is a
 /// list. Throws UsageError that begins with `where`.
 using ReadDescription =
     std::function<std::optional<Description>(const std::string& text, std::string_view where)>;

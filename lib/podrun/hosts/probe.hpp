@@ -22,10 +22,10 @@ class Probe {
  public:
   virtual ~Probe() = default;
 
-  /// Nothing if the variable is not set.
+  /// None if the variable is not set.
   virtual std::optional<std::string> env(const std::string& name) const = 0;
 
-  /// Nothing if there is no such file. Throws UsageError if the file cannot be read.
+  /// None if there is no such file. Throws UsageError if the file cannot be read.
   virtual std::optional<std::string> read_file(const std::string& path) const = 0;
 
   /// Reads to the end. Throws UsageError on failure.
@@ -43,7 +43,7 @@ class Probe {
 /// The probe of the real machine.
 std::unique_ptr<Probe> make_system_probe();
 
-/// The directory for what podrun can make again, `~/.cache/podrun`; nothing where neither XDG_CACHE_HOME nor
+/// The directory for what podrun can make again, `~/.cache/podrun`; none where neither XDG_CACHE_HOME nor
 /// HOME is set (https://specifications.freedesktop.org/basedir-spec).
 std::optional<std::string> cache_directory(const Probe& probe);
 /// The directory for what podrun remembers, `~/.local/state/podrun`; as above, of XDG_STATE_HOME.

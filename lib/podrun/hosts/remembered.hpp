@@ -15,7 +15,7 @@ namespace podrun::hosts {
 
 enum class Remembered { failed, silent };
 
-/// The word of `--workers` for it; nothing for any other.
+/// The word of `--workers` for it; none for any other.
 std::optional<Remembered> remembered_by(std::string_view word);
 
 /// Keeps no hosts: those of an earlier run stay. Ignores failures, since this is a convenience.

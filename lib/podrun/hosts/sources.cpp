@@ -23,7 +23,7 @@ namespace {
 using Tried = std::vector<TriedSource>;
 using Source = std::optional<Listing> (*)(const Probe&, Tried&);
 
-/// The variable's value, without surrounding blanks. If it is unset or empty: nothing, and `tried` says so.
+/// The variable's value, without surrounding blanks. If it is unset or empty: none, and `tried` says so.
 std::optional<std::string> variable(const std::string& name, const Probe& probe, Tried& tried) {
   const std::optional<std::string> value = probe.env(name);
   const std::string_view text = trim_space(value ? std::string_view(*value) : "");

@@ -57,7 +57,7 @@ std::optional<Listing> find_listing(const Probe& probe, std::vector<TriedSource>
 /// The first line of a podips.txt that counts from 0 although this machine is not in it.
 inline constexpr std::string_view kAllHostsLine = "# podrun: all hosts, the first is worker 0";
 
-/// `~/podips.txt`; nothing without a $HOME.
+/// `~/podips.txt`; none without a $HOME.
 std::optional<std::string> podips_path(const Probe& probe);
 
 }  // namespace podrun::hosts

@@ -36,7 +36,7 @@ bool says_google(const Probe& probe, const std::string& path) {
   }
 }
 
-/// Why an answer is unusable; nothing for a good one.
+/// Why an answer is unusable; none for a good one.
 std::optional<std::string> refusal(const HttpAnswer& answer) {
   if (answer.status == 0) return answer.error;
   if (answer.flavor != kFlavor) {
@@ -63,7 +63,7 @@ std::string value_of(const std::map<std::string, std::string>& environment, cons
   return found == environment.end() ? "" : found->second;
 }
 
-/// The product of numbers such as `2,2,8`; nothing for other text.
+/// The product of numbers such as `2,2,8`; none for other text.
 std::optional<std::size_t> product(std::string_view bounds) {
   std::size_t result = 1;
   while (!bounds.empty()) {

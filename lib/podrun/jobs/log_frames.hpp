@@ -41,7 +41,7 @@ class LogFrames {
   void feed(std::string_view bytes);
   /// The number of this start of the job; empty until it is known.
   const std::string& number() const { return number_; }
-  /// The state that job_state.sh prints; nothing until the end.
+  /// The state that job_state.sh prints; none until the end.
   const std::optional<std::string>& state() const { return state_; }
 
  private:

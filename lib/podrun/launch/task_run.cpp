@@ -100,7 +100,7 @@ struct TaskRun::Place {
   bool run_follows;
 };
 
-/// How the step ended, for the final report; nothing where there is nothing to add to it.
+/// How the step ended, for the final report; none where there is nothing to add to it.
 std::optional<std::string> TaskRun::describe_end(const Place& place, const run::RunPolicy& policy) {
   const std::vector<run::HostOutcome>& outcomes = policy.outcomes();
   const std::string_view name = tasks::name_of(place.step);

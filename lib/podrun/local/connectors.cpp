@@ -11,7 +11,7 @@
 namespace podrun::local {
 namespace {
 
-/// The way to one host: words before the shell, none for this machine.
+/// The way to one host: words before the shell, empty for this machine.
 struct Transport {
   asio::any_io_executor executor;
   std::vector<std::string> words;

@@ -194,7 +194,7 @@ class Process : public std::enable_shared_from_this<Process> {
     readable_.notify();
   }
 
-  /// Output of one of the two streams, in turn; nothing if both would block or have ended.
+  /// Output of one of the two streams, in turn; none if both would block or have ended.
   std::optional<link::Received> read() {
     for (std::size_t turn = 0; turn < kStreams; ++turn) {
       first_ = 1 - first_;

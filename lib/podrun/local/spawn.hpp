@@ -15,7 +15,7 @@ namespace podrun::local {
 
 struct Child {
   std::vector<std::string> arguments;  ///< the first is found with podrun's PATH
-  /// `NAME=VALUE`, the whole environment; nothing: podrun's.
+  /// `NAME=VALUE`, the whole environment; none: podrun's.
   std::optional<std::vector<std::string>> environment = {};
   std::string directory = {};  ///< empty: podrun's
   std::array<int, 3> descriptors;
@@ -34,13 +34,13 @@ struct Spawned {
 Spawned spawn(const Child& child);
 
 /// Runs `SHELL -c COMMAND` without input, drops its standard output, and waits for its end, perhaps forever.
-/// Its exit status; nothing if it could not start or a signal ended it.
+/// Its exit status; none if it could not start or a signal ended it.
 std::optional<int> run_shell_command(const std::string& shell, const std::string& command);
 
 struct CommandOutput {
   enum class Fate { ended, timed_out, too_long };
   Fate fate = Fate::ended;
-  std::optional<int> status = std::nullopt;  ///< nothing: it could not start, or a signal ended it
+  std::optional<int> status = std::nullopt;  ///< none: it could not start, or a signal ended it
   std::string output = {};
   std::string error = {};  ///< on standard error
 };

@@ -38,12 +38,12 @@ class FullScreen {
   ScreenSize size() const;
 
   /// Sets the modes, and discards what was typed before; returns the bytes to write. In the background it
-  /// first suspends podrun, as the terminal does with all programs, until podrun has the terminal. Nothing if
+  /// first suspends podrun, as the terminal does with all programs, until podrun has the terminal. Empty if
   /// it is entered.
   std::string enter();
-  /// See ScreenPainter; the whole screen after enter() and after Ctrl-L. Nothing unless it is entered.
+  /// See ScreenPainter; the whole screen after enter() and after Ctrl-L. Empty unless it is entered.
   std::string paint(const std::vector<std::string>& lines, ScreenSize size);
-  /// Gives the modes back; returns the bytes to write. Nothing unless it is entered.
+  /// Gives the modes back; returns the bytes to write. Empty unless it is entered.
   std::string leave();
   /// The bytes that have been typed. Empty: none, or the terminal has gone, which leaves descriptor()
   /// readable forever: wait a while before the next wait for it.

@@ -69,7 +69,7 @@ class Compared {
     while (const auto line = lines_->splitter.next(bytes)) add(*line);
   }
 
-  /// At the end. None: the stream was empty.
+  /// At the end. Empty: the stream was empty.
   std::vector<std::string> digests() {
     if (lines_) {
       if (const auto last = lines_->splitter.end()) add(*last);

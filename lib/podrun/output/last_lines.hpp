@@ -35,7 +35,7 @@ class LastLines final : public Sink {
 
   /// Ends the count of silence: the lines that follow answer an interrupt. Any thread may call it.
   void stop_clock() { is_stopped_ = true; }
-  /// For how long the host had been silent when it ended, or at stop_clock(); nothing if it was all the time.
+  /// For how long the host had been silent when it ended, or at stop_clock(); none if it was all the time.
   std::optional<Clock::duration> silence(std::size_t host) const {
     const Times& times = times_[host];
     if (!times.last) return std::nullopt;

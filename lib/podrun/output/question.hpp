@@ -23,7 +23,7 @@ struct Asker {
   std::function<void()> suspend;  ///< suspends the process; returns when it continues
 };
 
-/// Asks on the controlling terminal, independently of stdin and stdout, and returns the typed line; nothing
+/// Asks on the controlling terminal, independently of stdin and stdout, and returns the typed line; none
 /// without a terminal or after Ctrl-D. After Ctrl-Z it suspends and asks again. Throws QuestionInterrupted,
 /// also shortly after `interrupted` becomes true, and AskedInBackground.
 std::optional<std::string> ask_on_terminal(const std::string& question, Echo echo, const Asker& asker);

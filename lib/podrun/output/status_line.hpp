@@ -78,7 +78,7 @@ class StatusLine {
   /// The time until which the painted line should stay, so that it does not flicker: output waits.
   TimePoint stays_until() const { return painted() ? last_ + kInterval : TimePoint::min(); }
 
-  // The next functions return the bytes to write; none if there is nothing to do.
+  // The next functions return the bytes to write; empty if there is nothing to do.
   /// `columns` of the terminal; 0: it cannot be painted now.
   std::string paint(TimePoint now, std::size_t columns);
   /// Call before anything else is written there.

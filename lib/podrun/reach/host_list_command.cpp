@@ -33,7 +33,7 @@ struct CacheFile {
   std::string name;
 };
 
-/// Nothing if no directory is known. The file begins with the command, because two commands may share a
+/// None if no directory is known. The file begins with the command, because two commands may share a
 /// digest.
 std::optional<CacheFile> cache_file(const std::string& command, const hosts::Probe& probe) {
   const std::optional<std::string> directory = hosts::cache_directory(probe);

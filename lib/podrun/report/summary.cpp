@@ -28,7 +28,7 @@ std::string signal_name(int signal) {
   return name ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
 }
 
-/// ` (3 attempts)`, ` (1 to 3 attempts)`; nothing for one or none.
+/// ` (3 attempts)`, ` (1 to 3 attempts)`; empty for one or none.
 std::string describe_attempts(std::size_t fewest, std::size_t most) {
   if (most <= 1) return "";
   return fewest == most ? fmt::format(" ({} attempts)", most)

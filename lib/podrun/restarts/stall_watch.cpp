@@ -159,7 +159,7 @@ asio::awaitable<void> StallWatch::look(run::FanOut& fan_out, output::Output& out
   fan_out.stop_stalled(stalled, told.silent);
 }
 
-/// From all hosts that run; nothing if one does not answer.
+/// From all hosts that run; none if one does not answer.
 asio::awaitable<std::optional<std::vector<Captured>>> StallWatch::capture(run::FanOut& fan_out) {
   struct Answers {
     explicit Answers(const asio::any_io_executor& executor) : over(executor) {}

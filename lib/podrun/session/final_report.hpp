@@ -17,7 +17,7 @@ bool was_interrupted(const run::HostOutcome& outcome, const run::RunPolicy& poli
 /// True if only questions to the user keep the run from starting, and answers would make it possible.
 bool waits_for_answer(const run::Limits& limits, const run::RunPolicy& policy);
 
-/// The final report: how the run went, why, and how to continue. Lines without a newline; none when all went
+/// The final report: how the run went, why, and how to continue. Lines without a newline; empty when all went
 /// well.
 std::vector<std::string> final_report(const RunSpec& run, const run::RunPolicy& policy,
                                       const output::LastLines& last_lines, output::Charset charset);

@@ -79,8 +79,8 @@ class RunWatch {
   /// Called a second after the last look has ended. It must end soon when the run has, see run_over().
   virtual asio::awaitable<void> look(run::FanOut& fan_out, output::Output& output) = 0;
 
-  /// Bytes of a host have come over the network; none: podrun reads from it again after a pause, so the time
-  /// before says nothing.
+  /// Bytes of a host have come over the network; without bytes podrun reads from it again after a pause, so
+  /// the time before says nothing.
   virtual void received(std::size_t /*host*/, StreamId /*stream*/, std::string_view /*bytes*/) {}
 
   /// The run has ended: look() must end soon.

@@ -74,9 +74,9 @@ struct RunSpec {
   bool reports_first_failures = false;  ///< at once, while others go on, where no status line shows them
   bool enter_lists_hosts = true;  ///< else the lines that are typed during the run are for a later prompt
   std::optional<report::TryNumber> number = std::nullopt;  ///< of a command that may start again
-  /// Whether this was certainly the last try, for --json; none: it was.
+  /// Whether this was certainly the last try, for --json; null: it was.
   std::function<bool(const run::RunPolicy&, int status)> is_last_try = nullptr;
-  report::OwnWordsFor own_words = nullptr;  ///< while podrun's own script runs; none: as for a command
+  report::OwnWordsFor own_words = nullptr;  ///< while podrun's own script runs; null: as for a command
   run::OutputFilter* filter = nullptr;      ///< takes what is meant for podrun out of the output
 };
 

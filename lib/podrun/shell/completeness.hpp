@@ -13,7 +13,7 @@ struct Parsed {
   std::string message = {};  ///< on standard error
 };
 
-/// Nothing if there is no such shell.
+/// None if there is no such shell.
 using Parser = std::function<std::optional<Parsed>(const std::string& text)>;
 
 /// open: further lines may make a command of the text, as after an open quote, `if` or here-document, `&&` or

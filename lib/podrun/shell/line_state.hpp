@@ -50,7 +50,7 @@ struct KeptState {
   friend bool operator==(const KeptState&, const KeptState&) = default;
 };
 
-/// Reads what inside.sh writes. Nothing if it is cut.
+/// Reads what inside.sh writes. None if it is cut.
 std::optional<KeptState> parse_kept_state(std::string_view bytes);
 
 /// The sh text that turns a shell with the variables of `fresh` into one in `now`. It may have newlines.
@@ -67,7 +67,7 @@ class StateFilter final : public run::OutputFilter {
   Chunk pass(std::size_t host, Chunk bytes) override;
   Chunk finish(std::size_t host) override;
 
-  /// The reported state; nothing if there was no report, an incomplete one, or several (is_in_doubt()).
+  /// The reported state; none if there was no report, an incomplete one, or several (is_in_doubt()).
   std::optional<KeptState> state_of(std::size_t host) const;
   /// True if the output has more lines with the id than one report.
   bool is_in_doubt(std::size_t host) const { return hosts_[host].in_doubt; }

@@ -25,7 +25,7 @@ class JumpHost {
     failure.stage = link::Stage::connecting;
     if (connection_) connection_->place(failure);
   }
-  /// Nothing unless it is open.
+  /// Null unless it is open.
   std::shared_ptr<SshSession> session() const {
     if (opening_ || !connection_) return nullptr;
     const std::shared_ptr<SshSession> session = connection_->session();

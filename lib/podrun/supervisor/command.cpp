@@ -44,7 +44,7 @@ std::string set_words(const std::vector<std::string>& words) {
   return text;
 }
 
-/// The words of a `#!` line as the kernel reads it: an interpreter and at most one argument; none: no such
+/// The words of a `#!` line as the kernel reads it: an interpreter and at most one argument; empty: no such
 /// line. execve(2), "Interpreter scripts".
 std::vector<std::string> interpreter(std::string_view script) {
   constexpr std::string_view kBlank = " \t";

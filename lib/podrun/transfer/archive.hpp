@@ -36,7 +36,7 @@ class Archive {
   /// what follows in it. Throws LocalFileError.
   virtual Chunk read(std::uint64_t offset, DigestKind kind);
   /// The digest of the digests of all files that their owner may read, each in hex with a newline: first
-  /// files of kLarge bytes and more, then the others, in the order of their paths as bytes. Nothing if it is
+  /// files of kLarge bytes and more, then the others, in the order of their paths as bytes. None if it is
   /// not known, see finish_digest().
   virtual std::optional<std::string> digest(DigestKind kind) = 0;
   /// Reads what is missing in the digest. Throws LocalFileError.

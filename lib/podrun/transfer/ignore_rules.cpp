@@ -72,7 +72,7 @@ bool has_git_above(int directory) {
                                why.empty() ? "git failed" : why));
 }
 
-/// The path of the directory inside its work tree, with a final "/", or empty for the top; nothing outside of
+/// The path of the directory inside its work tree, with a final "/", or empty for the top; none outside of
 /// work trees, and without git.
 std::optional<std::string> path_in_work_tree(const std::string& directory) {
   constexpr std::string_view kInside = "true\n";
@@ -108,7 +108,7 @@ bool has_at_or_below(const std::vector<std::string>& sorted, const std::string& 
   return found != sorted.end() && found->starts_with(below);
 }
 
-/// The patterns of a file; nothing if there is no such regular file. Like git, this follows no link.
+/// The patterns of a file; none if there is no such regular file. Like git, this follows no link.
 std::optional<std::string> read_rules(int directory, const char* name, const std::string& path) {
   const Descriptor file(::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file.is_open() && (errno == ENOENT || errno == ELOOP)) return std::nullopt;

@@ -40,7 +40,7 @@ Number number(std::string_view text, int base = 10) {
   return value;
 }
 
-/// The kind for the type in a st_mode; nothing if it is not copied. inode(7)
+/// The kind for the type in a st_mode; none if it is not copied. inode(7)
 std::optional<Kind> kind_of(std::uint32_t st_mode) {
   switch (st_mode & 0170000) {
     case 0100000:

@@ -136,7 +136,7 @@ bool Push::are_all_staged() const {
   return std::ranges::all_of(shares_, [](const HostShare& share) { return share.is_staged; });
 }
 
-/// A group that waits; nothing if none does.
+/// A group that waits; null if none does.
 std::shared_ptr<Spread> Push::group_to_serve() const {
   for (const auto& [chosen, group] : groups_) {
     std::shared_ptr<Spread> spread = group.spread.lock();

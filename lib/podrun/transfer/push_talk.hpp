@@ -26,7 +26,7 @@ class PushTalk {
   asio::awaitable<std::string> answer();
   /// The next `size` bytes. Throws HostError at the end.
   asio::awaitable<std::string> bytes(std::size_t size);
-  /// The next output; nothing at its end.
+  /// The next output; none at its end.
   asio::awaitable<std::optional<Chunk>> read_to_end() { return reader_.read(); }
 
   asio::awaitable<bool> write(Chunk chunk) { return reader_.stream()->write(std::move(chunk)); }

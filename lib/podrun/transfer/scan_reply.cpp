@@ -46,7 +46,7 @@ char kind_of(std::uint32_t st_mode) {
   return type == 0100000 ? 'f' : type == 0040000 ? 'd' : type == 0120000 ? 'l' : '?';
 }
 
-/// `BLOCKS*FREE*SIZE` of a file system; nothing for one that knows no blocks, or where stat(1) is missing.
+/// `BLOCKS*FREE*SIZE` of a file system; none for one that knows no blocks, or where stat(1) is missing.
 std::optional<std::uint64_t> read_room(std::string_view text) {
   const std::optional<std::size_t> blocks = to_number(take_part(text, '*'));
   const std::optional<std::size_t> free = to_number(take_part(text, '*'));

@@ -74,7 +74,7 @@ class ScanReply {
   std::size_t nul_ = std::string::npos;  ///< the first NUL in it
 };
 
-/// Takes a line from the front of a host's output, without its newline; nothing if it is incomplete. Throws
+/// Takes a line from the front of a host's output, without its newline; none if it is incomplete. Throws
 /// HostError if it is an error or too long.
 std::optional<std::string> take_answer(std::string& output);
 

@@ -31,7 +31,7 @@ std::string agent_failure_message();
 std::string agent_list_request();
 bool is_agent_list_request(std::string_view message);
 
-/// The keys in an agent's answer; nothing for any other message.
+/// The keys in an agent's answer; none for any other message.
 std::optional<std::vector<AgentKey>> parse_agent_keys(std::string_view message);
 /// The answer with these keys.
 std::string agent_keys_message(const std::vector<AgentKey>& keys);
@@ -41,7 +41,7 @@ struct AgentSignRequest {
   std::string data;
   std::uint32_t flags = 0;
 };
-/// Nothing for any other message.
+/// None for any other message.
 std::optional<AgentSignRequest> parse_agent_sign_request(std::string_view message);
 std::string agent_sign_request_message(const AgentSignRequest& request);
 /// Whether this is an agent's answer with a signature.

@@ -47,7 +47,7 @@ struct OpensshKey {
   std::string public_blob;
 };
 
-/// Nothing for other formats; empty strings if it is damaged.
+/// None for other formats; empty strings if it is damaged.
 std::optional<OpensshKey> read_openssh_key(std::string_view text) {
   constexpr std::string_view kBegin = "-----BEGIN OPENSSH PRIVATE KEY-----";
   constexpr std::string_view kEnd = "-----END OPENSSH PRIVATE KEY-----";

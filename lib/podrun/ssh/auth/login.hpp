@@ -85,7 +85,7 @@ class Login {
   Transport& transport_;
   Credentials& credentials_;
   const SshSettings& settings_;
-  std::optional<AgentProxy> agent_;  ///< nothing: there is no agent
+  std::optional<AgentProxy> agent_;  ///< none: there is no agent
   int agent_descriptor_ = -1;        ///< libssh's end of agent_, or -1; the session would close it
   const HostTrust trust_;
   std::vector<std::string> offered_;

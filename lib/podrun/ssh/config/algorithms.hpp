@@ -42,7 +42,7 @@ enum class AlgorithmKind { kex, host_key, cipher, mac, public_key };
 std::string_view our_algorithms(AlgorithmKind kind);
 
 /// The list for a value of ssh_config(5): a plain one, or the defaults with `+` appended, `-` removed or `^`
-/// put in front. Names that libssh does not know are dropped; nothing if no name is left.
+/// put in front. Names that libssh does not know are dropped; none if no name is left.
 std::optional<std::string> configured_algorithms(AlgorithmKind kind, std::string_view value);
 
 /// Puts host key algorithms that sign with a key of one of these types first; otherwise keeps the order.

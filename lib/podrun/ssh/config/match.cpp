@@ -52,7 +52,7 @@ bool takes_argument(MatchKind kind) {
 /// `""` asks for no tag and no command.
 bool may_be_empty(MatchKind kind) { return kind == MatchKind::tagged || kind == MatchKind::command; }
 
-/// Whether the address is in the network; nothing for a network with more than its bits, `10.0.0.1/8`.
+/// Whether the address is in the network; none for a network with more than its bits, `10.0.0.1/8`.
 template <class Network, class Address>
 std::optional<bool> is_within(const Address& address, const Network& network) {
   if (network.canonical() != network) return std::nullopt;

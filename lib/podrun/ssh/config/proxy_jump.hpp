@@ -21,7 +21,7 @@ using SettingsForJumpHost = std::function<SshSettings(const hosts::Host&)>;
 /// The last jump host of a ProxyJump. It is reached through the ones before it, else by its own settings.
 SshSettings last_jump_host(const std::string& proxy_jump, const SettingsForJumpHost& settings_for);
 
-/// All jump hosts of this route, the last one first; none if it is empty. Throws UsageError if it is
+/// All jump hosts of this route, the last one first; empty if the route is. Throws UsageError if it is
 /// malformed or forms a circle.
 std::vector<SshSettings> all_jump_hosts(const std::string& proxy_jump,
                                         const SettingsForJumpHost& settings_for);

@@ -23,7 +23,7 @@ struct ConfigLine {
 ConfigLine parse_config_line(std::string_view line);
 
 /// Removes the next word as ssh does for keywords and Match: up to a blank or one `=`, or in double quotes.
-/// Returns nothing at the end or for an open quote; `text` is nothing then.
+/// None at the end or for an open quote, as `text` is then.
 std::optional<std::string> take_config_word(std::optional<std::string_view>& text);
 
 enum class ConfigSource { command_line, user_file, system_file };

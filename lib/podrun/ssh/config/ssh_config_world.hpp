@@ -19,7 +19,7 @@ struct ConfigWorld {
   std::string host_name;  ///< this machine's
   std::function<std::optional<std::string>(const std::string& name)> env;
   std::function<std::optional<std::string>(const std::string& user)> home_of;
-  /// Nothing if there is no such file; a directory reads as empty. Throws UsageError.
+  /// None if there is no such file; a directory reads as empty. Throws UsageError.
   std::function<std::optional<std::string>(const std::string& path, FileTrust trust)> read;
   /// The matching paths, sorted as in glob(7). Throws UsageError.
   std::function<std::vector<std::string>(const std::string& pattern)> glob;

@@ -44,7 +44,7 @@ std::string describe_change(const HostKey& key, const KnownKey& known) {
                      known.file, known.line);
 }
 
-/// Why an RSA key is too short; nothing for a longer key or another type.
+/// Why an RSA key is too short; none for a longer key or another type.
 std::optional<std::string> too_short(const SshSettings& settings, const HostKey& key) {
   const auto bits = rsa_bits(key.blob);
   if (!bits || *bits >= settings.required_rsa_size) return std::nullopt;

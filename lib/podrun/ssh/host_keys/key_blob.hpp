@@ -36,8 +36,8 @@ inline std::string wire_string(std::string_view bytes) {
   return wire_number(static_cast<std::uint32_t>(bytes.size())).append(bytes);
 }
 
-/// The blob in a line like `ssh-ed25519 AAAA… comment`; nothing if the first line that is not a comment has
-/// none.
+/// The blob in a line like `ssh-ed25519 AAAA… comment`; none if the first line that is not a comment lacks
+/// one.
 std::optional<std::string> read_public_key(std::string_view text);
 
 /// Whether it is a key (not a certificate) of a type known to OpenSSH, complete and with nothing after it.
@@ -53,7 +53,7 @@ inline bool is_security_key(std::string_view blob) { return key_type(blob).start
 bool is_user_certificate(std::string_view blob);
 /// The key of a certificate; a plain key itself. Empty for an unknown type.
 std::string plain_key(std::string_view blob);
-/// The bits of an RSA key's modulus, also in a certificate; nothing for other types.
+/// The bits of an RSA key's modulus, also in a certificate; none for other types.
 std::optional<std::size_t> rsa_bits(std::string_view blob);
 
 /// The public key of a host.
@@ -64,7 +64,7 @@ struct HostKey {
   friend bool operator==(const HostKey&, const HostKey&) = default;
 };
 
-/// The key in a known_hosts line, a .pub file or the output of ssh_pki_export_pubkey_base64(); nothing if it
+/// The key in a known_hosts line, a .pub file or the output of ssh_pki_export_pubkey_base64(); none if it
 /// is incomplete, of a type unknown to OpenSSH, or a certificate.
 std::optional<HostKey> read_host_key(std::string_view base64);
 

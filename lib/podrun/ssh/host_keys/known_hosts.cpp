@@ -45,7 +45,7 @@ bool is_plain_name(std::string_view name) {
          name.front() != '@' && name.front() != '|';
 }
 
-/// Removes names from those of a line. Returns nothing if the line has none of them, and empty text if no
+/// Removes names from those of a line. None if the line has no such name; empty if no
 /// name or only exceptions (`!name`) remain.
 std::optional<std::string> without(const KnownHostsLine& line, const std::unordered_set<std::string>& names,
                                    NameHasher& hasher) {

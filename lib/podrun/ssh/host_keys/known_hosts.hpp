@@ -97,7 +97,7 @@ enum class KeyVerdict { unknown, other_type, changed, known, revoked };
 
 struct KeyCheck {
   KeyVerdict verdict = KeyVerdict::unknown;
-  std::optional<KnownKey> entry = {};         ///< the line that decided; nothing if unknown
+  std::optional<KnownKey> entry = {};         ///< the line that decided; none if unknown
   std::vector<std::string> other_types = {};  ///< all of them, for the verdict other_type
 };
 

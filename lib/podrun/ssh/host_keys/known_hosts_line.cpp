@@ -34,7 +34,7 @@ std::optional<HashedName::Bytes> parse_bytes(std::string_view base64) {
   return result;
 }
 
-/// The hashed name; nothing if it is not complete.
+/// The hashed name; none if it is not complete.
 std::optional<HashedName> parse_hashed_name(std::string_view names) {
   if (!names.starts_with(kHashMagic)) return std::nullopt;
   names.remove_prefix(kHashMagic.size());

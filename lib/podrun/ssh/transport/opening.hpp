@@ -19,7 +19,7 @@ namespace podrun::ssh {
 /// 200 bytes; empty if nothing has arrived.
 std::string line_before_version(std::string_view opening);
 
-/// The lists of algorithms in the server's SSH_MSG_KEXINIT: key exchange, host keys, ciphers, … None if that
+/// The lists of algorithms in the server's SSH_MSG_KEXINIT: key exchange, host keys, ciphers, … Empty if that
 /// has not arrived, or not as a whole.
 std::vector<std::string_view> offered_algorithms(std::string_view opening);
 

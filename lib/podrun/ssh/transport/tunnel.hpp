@@ -27,7 +27,7 @@ class Tunnel {
   /// Returns the session's end, which the caller closes.
   int take_descriptor();
   /// Returns a function that tells, also later, why the stream ended, with a proxy command's last message.
-  /// Nothing while it runs, or if it just ended after some output. Known before the socket ends.
+  /// None while it runs, or if it just ended after some output. Known before the socket ends.
   std::function<std::optional<link::Failure>()> end() const;
   /// The last line of a proxy command on standard error.
   std::string said() const;
