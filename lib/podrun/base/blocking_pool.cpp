@@ -43,7 +43,7 @@ class BlockingPool::State : public std::enable_shared_from_this<State> {
 
   void close() {
     std::shared_ptr<asio::io_context> context;  // destroyed last: objects in the jobs may live on it
-    std::deque<Job> queue;
+    std::deque<Call> queue;
     const auto waiting = std::exchange(waiting_, {});
     guard_.reset();
     {
@@ -61,13 +61,13 @@ class BlockingPool::State : public std::enable_shared_from_this<State> {
   }
 
  private:
-  struct Job {
+  struct Call {
     std::uint64_t number;
     std::function<void()> work;
   };
   struct Worker {
     std::thread thread = {};
-    bool busy = false;  ///< has a job
+    bool busy = false;  ///< has a call
   };
 
   std::size_t idle() const {
@@ -88,32 +88,32 @@ class BlockingPool::State : public std::enable_shared_from_this<State> {
   }
 
   static void serve(std::shared_ptr<State> self, Worker& worker) {
-    while (std::optional<Job> job = self->take(worker)) {
+    while (std::optional<Call> call = self->take(worker)) {
       std::exception_ptr error;
       try {
-        job->work();
+        call->work();
       } catch (...) {
         error = std::current_exception();
       }
-      self->report(worker, std::move(*job), std::move(error));
+      self->report(worker, std::move(*call), std::move(error));
     }
   }
-  std::optional<Job> take(Worker& worker) {
+  std::optional<Call> take(Worker& worker) {
     std::unique_lock lock(mutex_);
     ready_.wait(lock, [this] { return !context_ || !queue_.empty(); });
     if (!context_) return std::nullopt;
     worker.busy = true;
-    std::optional<Job> job = std::move(queue_.front());
+    std::optional<Call> call = std::move(queue_.front());
     queue_.pop_front();
-    return job;
+    return call;
   }
-  /// Posts the job too, so that its objects are destroyed on the context's thread.
-  void report(Worker& worker, Job job, std::exception_ptr error) {
+  /// Posts the call too, so that its objects are destroyed on the context's thread.
+  void report(Worker& worker, Call call, std::exception_ptr error) {
     const std::lock_guard lock(mutex_);
     worker.busy = false;
     if (!context_) return;
-    asio::post(*context_, [self = shared_from_this(), job = std::move(job), error = std::move(error)] {
-      self->finish(job.number, error);
+    asio::post(*context_, [self = shared_from_this(), call = std::move(call), error = std::move(error)] {
+      self->finish(call.number, error);
     });
   }
 
@@ -130,7 +130,7 @@ class BlockingPool::State : public std::enable_shared_from_this<State> {
   // Only used on the context's thread.
   const std::size_t max_threads_;
   std::uint64_t last_number_ = 0;
-  std::map<std::uint64_t, std::function<void()>> waiting_;  ///< the callback for each job number
+  std::map<std::uint64_t, std::function<void()>> waiting_;  ///< the callback for each call number
   std::optional<asio::executor_work_guard<asio::io_context::executor_type>> guard_;
 
   // Used on all threads. The context's thread reads context_ without the lock, because only that thread
@@ -138,7 +138,7 @@ class BlockingPool::State : public std::enable_shared_from_this<State> {
   std::mutex mutex_;
   std::condition_variable ready_;
   std::shared_ptr<asio::io_context> context_;  ///< null: closed
-  std::deque<Job> queue_;
+  std::deque<Call> queue_;
   std::list<Worker> workers_;
 };
 

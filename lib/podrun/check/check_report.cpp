@@ -63,9 +63,9 @@ void add_held(std::set<std::string>& held, const HeldDevice& holder, const std::
   }
 }
 
-class Comparison {
+class HostComparison {
  public:
-  Comparison(const std::vector<CheckedHost>& hosts, const CheckRequest& request)
+  HostComparison(const std::vector<CheckedHost>& hosts, const CheckRequest& request)
       : hosts_(hosts), request_(request) {}
 
   CheckReport make() {
@@ -299,7 +299,7 @@ std::vector<std::size_t> CheckReport::unusable() const {
 }
 
 CheckReport compare_hosts(const std::vector<CheckedHost>& hosts, const CheckRequest& request) {
-  return Comparison(hosts, request).make();
+  return HostComparison(hosts, request).make();
 }
 
 }  // namespace podrun::check

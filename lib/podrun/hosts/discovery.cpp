@@ -81,7 +81,7 @@ void refuse_numbers(const std::vector<Host>& hosts, bool by_via) {
 bool is_chosen(const HostQuery& query) { return !query.lists.empty() || query.hostfile || query.command; }
 
 /// The list that the user's command prints, or a cloud's description of the hosts.
-Listing ask_command(const HostQuery& query, const Probe& probe) {
+HostListing ask_command(const HostQuery& query, const Probe& probe) {
   constexpr const char* kWhere = "--hosts-command";
   HostList list =
       parse_hosts_file(query.read_command(*query.command, probe), kWhere, probe, query.read_description);
@@ -94,7 +94,7 @@ Listing ask_command(const HostQuery& query, const Probe& probe) {
 }
 
 /// The list from `-H`, `--hostfile` or `--hosts-command`.
-Listing chosen(const HostQuery& query, const Probe& probe) {
+HostListing chosen(const HostQuery& query, const Probe& probe) {
   if (!query.lists.empty() && query.hostfile) {
     throw UsageError("-H and --hostfile are both given (choose one; -H ^FILE puts a hosts file into a list)");
   }
@@ -145,7 +145,7 @@ std::string describe_search(const std::vector<TriedSource>& tried, std::string_v
 }
 
 /// Numbers the complete list, and puts this machine in front if `-i` adds it.
-void complete(Listing& listing, const ThisMachine& self, IncludeLocal include) {
+void complete(HostListing& listing, const ThisMachine& self, IncludeLocal include) {
   std::vector<Host>& hosts = listing.hosts;
   const bool counts_from_one = listing.rule == SelfRule::by_option_as_first;
   if (self.is_in(hosts)) return;
@@ -173,7 +173,7 @@ void apply_self_rule(std::vector<Host>& hosts, SelfRule rule, const ThisMachine&
   }
 }
 
-void refuse_empty(const Listing& listing, const std::vector<Host>& hosts) {
+void refuse_empty(const HostListing& listing, const std::vector<Host>& hosts) {
   if (!hosts.empty()) return;
   if (listing.rule == SelfRule::as_listed) {
     throw UsageError(fmt::format("{}: no host in it (expected at least one)", listing.where));
@@ -206,9 +206,9 @@ Discovery discover(const HostQuery& query, const Probe& probe) {
   if (uses_of_standard_input(query) > 1)
     throw UsageError("standard input is asked for twice (give one \"-\")");
   Discovery discovery;
-  std::optional<Listing> listing = is_chosen(query)      ? chosen(query, probe)
-                                   : query.metadata_only ? ask_metadata(probe, discovery.tried)
-                                                         : find_listing(probe, discovery.tried);
+  std::optional<HostListing> listing = is_chosen(query)      ? chosen(query, probe)
+                                       : query.metadata_only ? ask_metadata(probe, discovery.tried)
+                                                             : find_listing(probe, discovery.tried);
   if (!listing) no_list(query, discovery.tried);
   std::vector<Host>& hosts = listing->hosts;
   name_pods(hosts, query.by_via);

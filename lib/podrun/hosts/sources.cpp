@@ -21,7 +21,7 @@ namespace podrun::hosts {
 namespace {
 
 using Tried = std::vector<TriedSource>;
-using Source = std::optional<Listing> (*)(const Probe&, Tried&);
+using Source = std::optional<HostListing> (*)(const Probe&, Tried&);
 
 /// The variable's value, without surrounding blanks. If it is unset or empty: none, and `tried` says so.
 std::optional<std::string> variable(const std::string& name, const Probe& probe, Tried& tried) {
@@ -32,17 +32,17 @@ std::optional<std::string> variable(const std::string& name, const Probe& probe,
   return std::nullopt;
 }
 
-Listing found(Listing listing, Tried& tried) {
+HostListing found(HostListing listing, Tried& tried) {
   tried.push_back({listing.where, count_hosts(listing.hosts.size())});
   return listing;
 }
 
-Listing found(const std::string& where, SelfRule rule, HostList list, Tried& tried) {
+HostListing found(const std::string& where, SelfRule rule, HostList list, Tried& tried) {
   return found({.where = where, .rule = rule, .hosts = std::move(list.hosts), .notes = std::move(list.notes)},
                tried);
 }
 
-std::optional<Listing> podrun_hosts(const Probe& probe, Tried& tried) {
+std::optional<HostListing> podrun_hosts(const Probe& probe, Tried& tried) {
   const std::string name = "PODRUN_HOSTS";
   const auto value = variable(name, probe, tried);
   if (!value) return std::nullopt;
@@ -50,7 +50,7 @@ std::optional<Listing> podrun_hosts(const Probe& probe, Tried& tried) {
   return found(name, SelfRule::as_listed, parse_host_list({*value}, name, probe), tried);
 }
 
-std::optional<Listing> podrun_hostfile(const Probe& probe, Tried& tried) {
+std::optional<HostListing> podrun_hostfile(const Probe& probe, Tried& tried) {
   const std::string name = "PODRUN_HOSTFILE";
   const auto path = variable(name, probe, tried);
   if (!path) return std::nullopt;
@@ -89,9 +89,9 @@ HostList merge_repeats(HostList list) {
 
 /// In a heterogeneous job SLURM_JOB_NODELIST has only the nodes of the first group, and groups may share
 /// nodes: https://slurm.schedmd.com/heterogeneous_jobs.html
-std::optional<Listing> slurm(const Probe& probe, Tried& tried) {
+std::optional<HostListing> slurm(const Probe& probe, Tried& tried) {
   const std::string name = "SLURM_JOB_NODELIST";
-  Listing listing{.where = name, .rule = SelfRule::as_listed_without_ssh};
+  HostListing listing{.where = name, .rule = SelfRule::as_listed_without_ssh};
   for (std::size_t group = 0;; ++group) {
     const std::string of_group = fmt::format("{}_HET_GROUP_{}", name, group);
     const std::optional<std::string> nodes = probe.env(of_group);
@@ -108,11 +108,11 @@ std::optional<Listing> slurm(const Probe& probe, Tried& tried) {
   return found(std::move(listing), tried);
 }
 
-std::optional<Listing> sky_pilot(const Probe& probe, Tried& tried) {
+std::optional<HostListing> sky_pilot(const Probe& probe, Tried& tried) {
   const std::string name = "SKYPILOT_NODE_IPS";
   const auto value = variable(name, probe, tried);
   if (!value) return std::nullopt;
-  Listing listing{.where = name, .rule = SelfRule::as_listed_without_ssh};
+  HostListing listing{.where = name, .rule = SelfRule::as_listed_without_ssh};
   for (std::string_view rest = *value; !rest.empty();) {
     const std::string_view address = rest.substr(0, rest.find_first_of(" \t\r\n"));
     listing.hosts.push_back(parse_plain_host(address, name));
@@ -130,7 +130,7 @@ std::string without_port(std::string_view address) {
 }
 
 /// Reads one value for every host, in the order of the workers; several processes on one host count once.
-std::optional<Listing> tpu_variable(const std::string& name, const Probe& probe, Tried& tried) {
+std::optional<HostListing> tpu_variable(const std::string& name, const Probe& probe, Tried& tried) {
   const auto value = variable(name, probe, tried);
   if (!value) return std::nullopt;
   std::vector<std::string> names;
@@ -140,7 +140,7 @@ std::optional<Listing> tpu_variable(const std::string& name, const Probe& probe,
     tried.push_back({name, fmt::format("only \"{}\", which says nothing", names.front())});
     return std::nullopt;
   }
-  Listing listing{.where = name, .rule = SelfRule::by_option};
+  HostListing listing{.where = name, .rule = SelfRule::by_option};
   std::vector<Host> hosts;
   for (const std::string& host : names) hosts.push_back(parse_plain_host(host, name));
   append_new(listing.hosts, hosts);
@@ -158,7 +158,7 @@ std::optional<Listing> tpu_variable(const std::string& name, const Probe& probe,
 
 /// A file whose path a scheduler gives in a variable. A host stands there once for each of its processes
 /// (PBS, LSF), so a repeated one has as many slots.
-std::optional<Listing> scheduler_file(const std::string& name, const Probe& probe, Tried& tried) {
+std::optional<HostListing> scheduler_file(const std::string& name, const Probe& probe, Tried& tried) {
   const auto path = variable(name, probe, tried);
   if (!path) return std::nullopt;
   const std::optional<std::string> text = probe.read_file(*path);
@@ -171,7 +171,7 @@ std::optional<Listing> scheduler_file(const std::string& name, const Probe& prob
 }
 
 /// A file that an operator mounts into each of its containers, DeepSpeed's and Kubeflow's.
-std::optional<Listing> job_file(const std::string& path, const Probe& probe, Tried& tried) {
+std::optional<HostListing> job_file(const std::string& path, const Probe& probe, Tried& tried) {
   const std::optional<std::string> text = probe.read_file(path);
   if (!text) {
     tried.push_back({path, std::string(kNoSuchFile)});
@@ -181,7 +181,7 @@ std::optional<Listing> job_file(const std::string& path, const Probe& probe, Tri
                tried);
 }
 
-std::optional<Listing> podips(const std::optional<std::string>& path, const Probe& probe, Tried& tried) {
+std::optional<HostListing> podips(const std::optional<std::string>& path, const Probe& probe, Tried& tried) {
   if (!path) return std::nullopt;
   const std::string where = short_path(*path, probe.env("HOME").value_or(""));
   const std::optional<std::string> text = probe.read_file(*path);
@@ -237,7 +237,7 @@ std::vector<std::string> to_texts(const std::vector<TriedSource>& tried) {
   return texts;
 }
 
-std::optional<Listing> find_listing(const Probe& probe, std::vector<TriedSource>& tried) {
+std::optional<HostListing> find_listing(const Probe& probe, std::vector<TriedSource>& tried) {
   for (const Source source : kSources) {
     if (auto listing = source(probe, tried)) return listing;
   }

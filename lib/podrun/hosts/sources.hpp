@@ -41,7 +41,7 @@ enum class SelfRule {
 };
 
 /// The complete list of hosts of one source, in worker order and numbered from 0.
-struct Listing {
+struct HostListing {
   std::string where;  ///< for messages
   SelfRule rule = SelfRule::as_listed;
   std::vector<Host> hosts = {};
@@ -52,7 +52,7 @@ struct Listing {
 
 /// The list of the first source that answers, in the manual's order; `tried` gets every source that was
 /// asked. Throws UsageError if a source exists but is wrong, because the next one might mean other hosts.
-std::optional<Listing> find_listing(const Probe& probe, std::vector<TriedSource>& tried);
+std::optional<HostListing> find_listing(const Probe& probe, std::vector<TriedSource>& tried);
 
 /// The first line of a podips.txt that counts from 0 although this machine is not in it.
 inline constexpr std::string_view kAllHostsLine = "# podrun: all hosts, the first is worker 0";

@@ -81,8 +81,8 @@ std::string first_of(std::initializer_list<std::string> values) {
   return found == values.end() ? "" : *found;
 }
 
-Listing to_listing(const std::string& where, const std::vector<std::string>& said, const Probe& probe) {
-  Listing listing{.where = where, .rule = SelfRule::by_option};
+HostListing to_listing(const std::string& where, const std::vector<std::string>& said, const Probe& probe) {
+  HostListing listing{.where = where, .rule = SelfRule::by_option};
   listing.hosts = parse_endpoints(said[endpoints], fmt::format("{}: {}", where, kKeys[endpoints]));
   for (Host& host : listing.hosts) host.source = where;
   const auto environment = parse_tpu_env(said[tpu_env]);
@@ -115,7 +115,7 @@ bool is_google_machine(const Probe& probe) {
          says_google(probe, "/sys/class/dmi/id/bios_vendor");
 }
 
-std::optional<Listing> ask_metadata(const Probe& probe, std::vector<TriedSource>& tried) {
+std::optional<HostListing> ask_metadata(const Probe& probe, std::vector<TriedSource>& tried) {
   const auto skip = [&tried](std::string where, std::string reason) {
     tried.push_back({std::move(where), std::move(reason)});
     return std::nullopt;
@@ -134,7 +134,7 @@ std::optional<Listing> ask_metadata(const Probe& probe, std::vector<TriedSource>
   const std::vector<HttpAnswer> answers = probe.http_get(urls, kPatience);
   if (const auto reason = refusal(answers[endpoints])) return skip(where, *reason);
   const std::vector<std::string> said = texts(answers);
-  Listing listing = to_listing(where, said, probe);
+  HostListing listing = to_listing(where, said, probe);
   const auto environment = parse_tpu_env(said[tpu_env]);
   const std::string accelerator =
       first_of({said[accelerator_type], value_of(environment, "ACCELERATOR_TYPE")});

@@ -17,7 +17,7 @@ bool is_google_machine(const Probe& probe);
 
 /// Asks the metadata server of Google Cloud for the hosts, for 1 s in all: on a Google machine, or when
 /// GCE_METADATA_HOST or GCE_METADATA_IP names the server. Throws UsageError if its answer is wrong.
-std::optional<Listing> ask_metadata(const Probe& probe, std::vector<TriedSource>& tried);
+std::optional<HostListing> ask_metadata(const Probe& probe, std::vector<TriedSource>& tried);
 
 /// Reads `worker-network-endpoints`: `name:id:address`, or just an address or name, separated by commas.
 /// Throws UsageError.

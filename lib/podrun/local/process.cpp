@@ -288,8 +288,8 @@ std::shared_ptr<link::Stream> spawn_process(const asio::any_io_executor& executo
   return std::make_shared<ProcessStream>(std::move(process));
 }
 
-void TransportCommands::kill(std::chrono::milliseconds patience) {
-  const Clock::time_point due = Clock::now() + patience;
+void TransportCommands::kill(std::chrono::milliseconds grace) {
+  const Clock::time_point due = Clock::now() + grace;
   for (const pid_t pid : pids_) {
     wait_for_end(due, pid);
     ::kill(-pid, SIGKILL);  // also if it has ended: its children may still run

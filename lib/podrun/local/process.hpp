@@ -22,9 +22,9 @@ class TransportCommands {
  public:
   void add(pid_t pid) { pids_.insert(pid); }
   void remove(pid_t pid) { pids_.erase(pid); }
-  /// For the end of a run: sends KILL to each one that has not ended after `patience`. Blocks that long. The
+  /// For the end of a run: sends KILL to each one that has not ended after `grace`. Blocks that long. The
   /// io_context must not run again.
-  void kill(std::chrono::milliseconds patience);
+  void kill(std::chrono::milliseconds grace);
 
  private:
   std::set<pid_t> pids_;

@@ -82,23 +82,23 @@ void ViaWatch::arm(Clock::duration time) {
   timer_.async_wait([weak = weak_from_this()](const std::error_code& error) {
     const std::shared_ptr<ViaWatch> self = weak.lock();
     if (error || !self || self->stopped_) return;
-    self->look(Clock::now() < self->timer_.expiry() + kAway);
+    self->tick(Clock::now() < self->timer_.expiry() + kAway);
     if (!self->stopped_) self->arm(self->shared_->questions.interval);
   });
 }
 
-void ViaWatch::look(bool in_time) {
+void ViaWatch::tick(bool in_time) {
   if (!shared_->answered && !shared_->on_trial && !tried_) ask();
-  switch (silence_.look(listening_ && in_time)) {
-    case Silence::Verdict::heard:
+  switch (silence_.end_interval(listening_ && in_time)) {
+    case SilenceCount::Verdict::heard:
       drop_question();
       break;
-    case Silence::Verdict::quiet:
+    case SilenceCount::Verdict::quiet:
       break;
-    case Silence::Verdict::ask:
+    case SilenceCount::Verdict::ask:
       if (!asking_) ask();
       break;
-    case Silence::Verdict::lost:
+    case SilenceCount::Verdict::lost:
       stop();
       const auto program = program_.lock();
       if (!program || !shared_->answered) break;

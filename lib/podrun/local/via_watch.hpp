@@ -17,11 +17,11 @@ namespace podrun::local {
 
 /// Counts the intervals without output from a host; the caller looks once per interval. As over SSH, a host
 /// is lost after `count_max` + 1 of them if a question has been unanswered since the first.
-class Silence {
+class SilenceCount {
  public:
   enum class Verdict { heard, quiet, ask, lost };
 
-  explicit Silence(unsigned count_max) : count_max_(std::max(count_max, 1U)) {}
+  explicit SilenceCount(unsigned count_max) : count_max_(std::max(count_max, 1U)) {}
 
   /// The host has printed something.
   void hear() { heard_ = true; }
@@ -33,7 +33,7 @@ class Silence {
   }
 
   /// `listening`: whether podrun reads the host's output, so that silence is the host's.
-  Verdict look(bool listening) {
+  Verdict end_interval(bool listening) {
     if (std::exchange(heard_, false) || !listening) {
       unanswered_ = rest_ = pause_ = 0;
       return Verdict::heard;
@@ -94,7 +94,7 @@ class ViaWatch : public std::enable_shared_from_this<ViaWatch> {
 
   void hear();
   void arm(Clock::duration time);
-  void look(bool in_time);
+  void tick(bool in_time);
   void ask();
   void drop_question();
   static asio::awaitable<void> question(std::shared_ptr<ViaWatch> self, bool is_trial);
@@ -103,7 +103,7 @@ class ViaWatch : public std::enable_shared_from_this<ViaWatch> {
   asio::any_io_executor executor_;
   std::shared_ptr<Shared> shared_;
   Start start_;
-  Silence silence_;
+  SilenceCount silence_;
   asio::steady_timer timer_;
   std::weak_ptr<link::Stream> program_;
   std::weak_ptr<link::Stream> question_;

@@ -53,7 +53,7 @@ class Digest {
 /// Takes a stream of a host. Streams count as equal if they have a digest in common.
 class Compared {
  public:
-  Compared(const hosts::Host& host, std::size_t rank, const Comparison& comparison, std::size_t hosts) {
+  Compared(const hosts::Host& host, std::size_t rank, const SameLines& comparison, std::size_t hosts) {
     if (comparison.same == Same::bytes && comparison.ignored.empty()) return;
     lines_ = std::make_unique<Lines>(
         Lines{.splitter = LineSplitter(line_limit(hosts)), .key = LineKey(host, rank, comparison, hosts)});
@@ -101,7 +101,7 @@ class Compared {
 
 class GatherSink final : public Sink {
  public:
-  GatherSink(const std::vector<hosts::Host>& hosts, const View& view, const Comparison& comparison,
+  GatherSink(const std::vector<hosts::Host>& hosts, const View& view, const SameLines& comparison,
              Terminal& terminal, SpoolSpace space)
       : printer_(hosts, view, terminal),
         terminal_(terminal),
@@ -133,9 +133,9 @@ class GatherSink final : public Sink {
 
   void finish() override {
     for (const StreamId stream : {StreamId::out, StreamId::err}) {
-      for (const Group& group : group_equal(stream)) print(group, stream);
+      for (const EqualHosts& group : group_equal(stream)) print(group, stream);
     }
-    Group cut;
+    EqualHosts cut;
     for (std::size_t host = 0; host < is_cut_.size(); ++host) {
       if (is_cut_[host]) cut.push_back(host);
     }
@@ -147,15 +147,15 @@ class GatherSink final : public Sink {
   const std::string* error() const override { return spool_.error(); }
 
  private:
-  using Group = std::vector<std::size_t>;  // hosts
+  using EqualHosts = std::vector<std::size_t>;  // hosts
 
   static std::size_t place_of(std::size_t host, StreamId stream) {
     return host * kStreams + index_of(stream);
   }
 
   /// Groups the hosts whose output counts as equal, ordered by the first host of each group.
-  std::vector<Group> group_equal(StreamId stream) {
-    std::vector<Group> groups;
+  std::vector<EqualHosts> group_equal(StreamId stream) {
+    std::vector<EqualHosts> groups;
     std::unordered_map<std::string, std::size_t> places;  // by digest
     for (std::size_t host = 0; host < printer_.hosts().size(); ++host) {
       const std::vector<std::string> digests = compared_[place_of(host, stream)].digests();
@@ -172,7 +172,7 @@ class GatherSink final : public Sink {
     return groups;
   }
 
-  void print(const Group& group, StreamId stream) {
+  void print(const EqualHosts& group, StreamId stream) {
     const StreamId shown_on = printer_.view().shown_on[index_of(stream)];
     if (printer_.view().label != Label::none) terminal_.append(shown_on, {header(group, stream), "\n"});
     const std::size_t host = group.front();
@@ -188,7 +188,7 @@ class GatherSink final : public Sink {
   }
 
   /// `[0-30] (31)`, `[7] tpu-7 (1) stderr`
-  std::string header(const Group& group, StreamId stream) const {
+  std::string header(const EqualHosts& group, StreamId stream) const {
     const hosts::Host& first = printer_.hosts()[group.front()];
     const bool named = group.size() == 1 && printer_.view().label != Label::worker;
     const std::string text = fmt::format("{}{} ({}){}", fold_hosts(printer_.hosts(), group),
@@ -208,7 +208,7 @@ class GatherSink final : public Sink {
 }  // namespace
 
 std::unique_ptr<Sink> make_gather_sink(const std::vector<hosts::Host>& hosts, const View& view,
-                                       const Comparison& comparison, Terminal& terminal, SpoolSpace space) {
+                                       const SameLines& comparison, Terminal& terminal, SpoolSpace space) {
   return std::make_unique<GatherSink>(hosts, view, comparison, terminal, std::move(space));
 }
 

@@ -31,7 +31,7 @@ std::unique_ptr<Sink> make_stream_sink(
 /// them printed it, stdout first, under a header with their worker numbers and count: `[0-30] (31)`.
 /// Label::none has no header.
 std::unique_ptr<Sink> make_gather_sink(const std::vector<hosts::Host>& hosts, const View& view,
-                                       const Comparison& comparison, Terminal& terminal,
+                                       const SameLines& comparison, Terminal& terminal,
                                        SpoolSpace space = {});
 
 /// Treatment of output of earlier runs in the directory: refuse to start, append to it (`--append`), or

@@ -61,13 +61,13 @@ Doing describe(const Status& status, const HostStatus& host, TimePoint now) {
   }
 }
 
-struct Group {
+struct ActiveAlike {
   std::vector<const HostStatus*> hosts;
   seconds shortest = seconds::max();
   seconds longest{0};
 };
 
-std::string describe(const Doing& doing, const Group& group) {
+std::string describe(const Doing& doing, const ActiveAlike& group) {
   if (doing.before_time.empty() || group.longest == seconds(0)) return doing.what;
   std::string time = format_age(group.longest);
   if (group.shortest != group.longest) {
@@ -78,7 +78,7 @@ std::string describe(const Doing& doing, const Group& group) {
 }
 
 /// Numbers the hosts of a group that runs well; names hosts that others may have to wait for.
-std::string describe(const Group& group) {
+std::string describe(const ActiveAlike& group) {
   const State state = group.hosts.front()->state;
   const bool runs_well = state == State::ready || state == State::running ||
                          (state == State::waiting && group.hosts.front()->attempt == 1);
@@ -120,11 +120,11 @@ std::vector<std::string> status_list(const Status& status, TimePoint now) {
     if (host.state != State::done) left.push_back(&host);
   }
   if (left.empty()) return {"podrun: every host has ended"};
-  std::map<std::tuple<State, Doing, std::ptrdiff_t>, Group> groups;
+  std::map<std::tuple<State, Doing, std::ptrdiff_t>, ActiveAlike> groups;
   for (const HostStatus* host : left) {
     const seconds its_age = age(*host, now);
     const std::ptrdiff_t step = std::upper_bound(kAges.begin(), kAges.end(), its_age) - kAges.begin();
-    Group& group = groups[{host->state, describe(status, *host, now), step}];
+    ActiveAlike& group = groups[{host->state, describe(status, *host, now), step}];
     group.hosts.push_back(host);
     group.shortest = std::min(group.shortest, its_age);
     group.longest = std::max(group.longest, its_age);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The look at the hosts between two tries: a run of settle.sh on those that are not known to be ready.
+// The survey of the hosts between two tries: a run of settle.sh on those that are not known to be ready.
 #include "podrun/restarts/host_survey.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using run::TimePoint;
 
-/// For the look itself, beyond the grace period that it may need to end processes.
+/// For the survey itself, beyond the grace period that it may need to end processes.
 constexpr std::chrono::seconds kTimeToLook{60};
 
 bool is_same_place(const hosts::Host& a, const hosts::Host& b) {
@@ -42,13 +42,13 @@ std::vector<std::size_t> HostSurvey::all_hosts() const {
 }
 
 std::optional<int> HostSurvey::begin() {
-  const std::optional<int> signal = look_at(all_hosts(), "");
+  const std::optional<int> signal = ask(all_hosts(), "");
   at_first_ = known_ = seen_;
   awaited_.clear();  // the first try says itself what keeps it from starting
   return signal;
 }
 
-std::optional<int> HostSurvey::look(const std::string& run_id, std::vector<std::string>& notes) {
+std::optional<int> HostSurvey::make(const std::string& run_id, std::vector<std::string>& notes) {
   std::vector<std::size_t> which = all_hosts();
   const bool waited = !awaited_.empty();
   if (waited) {
@@ -58,10 +58,10 @@ std::optional<int> HostSurvey::look(const std::string& run_id, std::vector<std::
   } else {
     seen_.assign(hosts().size(), {});
   }
-  std::optional<int> signal = look_at(which, run_id);
+  std::optional<int> signal = ask(which, run_id);
   // A host that answered in an earlier round may have been rebooted since.
   if (waited && awaited_.empty() && which.size() < hosts().size() && !signal)
-    signal = look_at(all_hosts(), run_id);
+    signal = ask(all_hosts(), run_id);
   return signal;
 }
 
@@ -73,7 +73,7 @@ std::vector<HostAfterTry> HostSurvey::states() const {
 }
 
 /// Sets awaited_, and what is seen of those that answer. The signal that ended it, if any.
-std::optional<int> HostSurvey::look_at(const std::vector<std::size_t>& which, const std::string& run_id) {
+std::optional<int> HostSurvey::ask(const std::vector<std::size_t>& which, const std::string& run_id) {
   const std::chrono::seconds grace = session_.spec().limits.grace;
   session::RunSpec run = session::whoever_answers(
       session_.spec(),

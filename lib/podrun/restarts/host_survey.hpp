@@ -24,12 +24,12 @@ class HostSurvey {
   /// `find_hosts`: see RestartSpec.
   HostSurvey(session::Session& session, std::function<std::vector<hosts::Host>()> find_hosts);
 
-  /// Looks before the first try. Returns the signal that ended it, if any.
+  /// Asks all hosts before the first try. Returns the signal that ended it, if any.
   std::optional<int> begin();
-  /// Looks after the try with this run id: at all hosts, or at those that are awaited, whose list is read
+  /// Asks after the try with this run id: all hosts, or those that are awaited, whose list is read
   /// again; without a run id it stops no process. Adds what the user should know to `notes`. Returns the
   /// signal that ended it, if any.
-  std::optional<int> look(const std::string& run_id, std::vector<std::string>& notes);
+  std::optional<int> make(const std::string& run_id, std::vector<std::string>& notes);
   /// The next try starts on the hosts as they were seen last.
   void remember() { known_ = seen_; }
 
@@ -38,7 +38,7 @@ class HostSurvey {
   std::vector<HostAfterTry> states() const;
 
  private:
-  std::optional<int> look_at(const std::vector<std::size_t>& which, const std::string& run_id);
+  std::optional<int> ask(const std::vector<std::size_t>& which, const std::string& run_id);
   void find_hosts_again(std::vector<std::string>& notes);
   void move_missing(const std::vector<hosts::Host>& found, std::vector<std::string>& notes);
   std::vector<std::size_t> all_hosts() const;

@@ -15,7 +15,7 @@ constexpr int kPrepareStatus = 1;
 constexpr int kSignalStatus = 128;
 constexpr int kAskAgain = 75;  // EX_TEMPFAIL, sysexits(3)
 
-/// Between two looks at the hosts, at first and after a minute.
+/// Between two surveys of the hosts, at first and after a minute.
 constexpr std::chrono::seconds kSoon{5};
 constexpr std::chrono::seconds kLater{15};
 constexpr std::chrono::minutes kMinute{1};
@@ -95,7 +95,7 @@ std::optional<step::Over> RestartPolicy::end_of(const event::TryEnded& ended, ru
       any([](const run::HostOutcome& outcome) { return std::holds_alternative<run::TimedOut>(outcome); }))
     return over(OverReason::timed_out);
   if (!limits_.allowed) return over(OverReason::restarts);
-  if (!ended.ran) {  // a host failed between the last look and the start; before the first, it is as any run
+  if (!ended.ran) {  // a host failed after the last survey; before the first try it is as any run
     if (restarts_ == 0) return over(OverReason::first_try);
     const std::optional<run::TimePoint> until = waits_until();
     return until && now >= *until ? std::optional(over(OverReason::hosts_missing)) : std::nullopt;
@@ -124,41 +124,41 @@ RestartStep RestartPolicy::handle(const event::TryEnded& ended) {
   if (auto over = end_of(ended, now_)) return *over;
   if (!ended.ran) {  // no try: podrun waits for the hosts as before the start
     ended_.status = ended.status;
-    return look(std::min(now_ + kAfterFailedStart, waits_until().value_or(run::TimePoint::max())), false);
+    return survey(std::min(now_ + kAfterFailedStart, waits_until().value_or(run::TimePoint::max())), false);
   }
   ended_ = ended;
   ended_at_ = waits_since_ = now_;
   answered_at_.assign(ended.outcomes.size(), now_);
   missing_.clear();
   decided_ = false;
-  return look(now_, have_all_succeeded(ended.outcomes));
+  return survey(now_, have_all_succeeded(ended.outcomes));
 }
 
-RestartStep RestartPolicy::handle(const event::Looked& looked) {
+RestartStep RestartPolicy::handle(const event::Surveyed& surveyed) {
   using State = HostAfterTry::State;
-  note_missing(looked.hosts);
+  note_missing(surveyed.hosts);
   const bool is_finished = have_all_succeeded(ended_.outcomes) && !decided_;
-  if (is_finished && std::none_of(looked.hosts.begin(), looked.hosts.end(), is_gone))
+  if (is_finished && std::none_of(surveyed.hosts.begin(), surveyed.hosts.end(), is_gone))
     return step::Over{OverReason::finished, ended_.status};
   if (is_late(now_)) return step::Over{OverReason::timed_out, kTimedOutStatus};
   const auto is_new = [](const HostAfterTry& host) { return host.was_rebooted || host.was_replaced; };
-  const bool is_lost = std::any_of(looked.hosts.begin(), looked.hosts.end(), is_new);
+  const bool is_lost = std::any_of(surveyed.hosts.begin(), surveyed.hosts.end(), is_new);
   const auto is_ready = [](const HostAfterTry& host) { return host.state == State::ready; };
-  if (!std::all_of(looked.hosts.begin(), looked.hosts.end(), is_ready)) {
+  if (!std::all_of(surveyed.hosts.begin(), surveyed.hosts.end(), is_ready)) {
     const std::optional<run::TimePoint> until = waits_until();
     if (until && now_ >= *until) return step::Over{OverReason::hosts_missing, kMissingStatus};
     const run::TimePoint next = now_ + (now_ - waits_since_ < kMinute ? kSoon : kLater);
-    return look(until ? std::min(next, *until) : next, is_finished && !is_lost);
+    return survey(until ? std::min(next, *until) : next, is_finished && !is_lost);
   }
   if (decided_) return step::Prepare{now_};  // the start failed after the decision
-  if (only_looked_) return look(now_, false);
-  if (const auto over = end_said_by_hosts(looked.hosts)) return *over;
-  return decide(judge(looked.hosts));
+  if (stopped_nothing_) return survey(now_, false);
+  if (const auto over = end_said_by_hosts(surveyed.hosts)) return *over;
+  return decide(judge(surveyed.hosts));
 }
 
-step::Look RestartPolicy::look(run::TimePoint at, bool only_looks) {
-  only_looked_ = only_looks;
-  return {at, only_looks};
+step::Survey RestartPolicy::survey(run::TimePoint at, bool stops_nothing) {
+  stopped_nothing_ = stops_nothing;
+  return {at, stops_nothing};
 }
 
 void RestartPolicy::note_missing(const std::vector<HostAfterTry>& hosts) {

@@ -92,8 +92,8 @@ struct TryEnded {
       std::nullopt;  ///< since the commands started; none: they did not
   bool has_stalled = false;
 };
-/// The answer to step::Look, of all hosts.
-struct Looked {
+/// The answer to step::Survey, of all hosts.
+struct Surveyed {
   std::vector<HostAfterTry> hosts;
 };
 /// The answer to step::Prepare: the status of the command.
@@ -104,14 +104,15 @@ struct RestartInterrupted {
   int signal = 0;
 };
 }  // namespace event
-using RestartEvent = std::variant<event::TryEnded, event::Looked, event::Prepared, event::RestartInterrupted>;
+using RestartEvent =
+    std::variant<event::TryEnded, event::Surveyed, event::Prepared, event::RestartInterrupted>;
 
 /// What to do next, and when.
 namespace step {
 /// Look at all hosts.
-struct Look {
+struct Survey {
   run::TimePoint at;
-  bool only_looks = false;  ///< stops no process: all hosts ended with 0, and none is known to be lost
+  bool stops_nothing = false;  ///< stops no process: all hosts ended with 0, and none is known to be lost
 };
 /// Run the command of --prepare, if there is one; else answer with 0.
 struct Prepare {
@@ -123,7 +124,7 @@ struct Over {
   int status;
 };
 }  // namespace step
-using RestartStep = std::variant<step::Look, step::Prepare, step::StartTry, step::Over>;
+using RestartStep = std::variant<step::Survey, step::Prepare, step::StartTry, step::Over>;
 
 /// Decides whether and when a command starts again. Every event has one answer. Pure.
 class RestartPolicy {
@@ -162,9 +163,9 @@ class RestartPolicy {
   std::optional<step::Over> end_of(const event::TryEnded& ended, run::TimePoint now) const;
   std::optional<step::Over> end_said_by_hosts(const std::vector<HostAfterTry>& hosts) const;
   RestartStep handle(const event::TryEnded& ended);
-  RestartStep handle(const event::Looked& looked);
+  RestartStep handle(const event::Surveyed& surveyed);
   RestartStep handle(const event::Prepared& prepared);
-  step::Look look(run::TimePoint at, bool only_looks);
+  step::Survey survey(run::TimePoint at, bool stops_nothing);
   RestartStep handle(const event::RestartInterrupted& interrupted);
   void note_missing(const std::vector<HostAfterTry>& hosts);
   RestartCause judge(const std::vector<HostAfterTry>& hosts) const;
@@ -175,11 +176,11 @@ class RestartPolicy {
   const run::TimePoint begun_at_;
   run::TimePoint now_ = begun_at_;
   std::size_t restarts_ = 0;
-  std::size_t failures_ = 0;     ///< of the command, in a row
-  std::size_t short_tries_ = 0;  ///< in a row
-  bool has_worked_ = false;      ///< a try ran for longer than a short one
-  bool only_looked_ = false;     ///< the last look stopped no process
-  bool has_run_long_ = false;    ///< for RestartLimits::reset
+  std::size_t failures_ = 0;      ///< of the command, in a row
+  std::size_t short_tries_ = 0;   ///< in a row
+  bool has_worked_ = false;       ///< a try ran for longer than a short one
+  bool stopped_nothing_ = false;  ///< the last survey stopped no process
+  bool has_run_long_ = false;     ///< for RestartLimits::reset
   std::deque<run::TimePoint> losses_ = {};
   RestartCause cause_ = RestartCause::none;
   bool decided_ = false;  ///< how the last try counts: it is about to start again

@@ -125,7 +125,7 @@ class RestartedRun {
   }
 
   RestartEvent perform(const step::StartTry&);
-  RestartEvent perform(const step::Look& look);
+  RestartEvent perform(const step::Survey& survey);
   RestartEvent perform(const step::Prepare& prepare);
   RestartEvent perform(const step::Over&) { return event::Prepared{}; }  // play() ends with it
 
@@ -222,15 +222,15 @@ std::string RestartedRun::stall_directory(const session::RunSpec& run) const {
   return state ? fmt::format("{}/stalls/{}/{}", *state, job_id_, name) : "";
 }
 
-RestartEvent RestartedRun::perform(const step::Look& look) {
-  if (const auto signal = sleep_until(look.at)) return event::RestartInterrupted{*signal};
+RestartEvent RestartedRun::perform(const step::Survey& survey) {
+  if (const auto signal = sleep_until(survey.at)) return event::RestartInterrupted{*signal};
   std::vector<std::string> notes;
-  const std::optional<int> signal = survey_.look(look.only_looks ? "" : run_id_, notes);
+  const std::optional<int> signal = survey_.make(survey.stops_nothing ? "" : run_id_, notes);
   say(notes);
   if (signal) return event::RestartInterrupted{*signal};
   if (!survey_.awaited().empty()) tell_waiting();
   report_.hosts = survey_.states();
-  return event::Looked{report_.hosts};
+  return event::Surveyed{report_.hosts};
 }
 
 void RestartedRun::tell_waiting() {

@@ -161,8 +161,8 @@ asio::awaitable<void> StallWatch::look(run::FanOut& fan_out, output::Output& out
 
 /// From all hosts that run; none if one does not answer.
 asio::awaitable<std::optional<std::vector<Captured>>> StallWatch::capture(run::FanOut& fan_out) {
-  struct Answers {
-    explicit Answers(const asio::any_io_executor& executor) : over(executor) {}
+  struct Capturing {
+    explicit Capturing(const asio::any_io_executor& executor) : over(executor) {}
     std::vector<Captured> captured = {};
     std::size_t asked = 0;
     std::size_t answered = 0;
@@ -170,7 +170,7 @@ asio::awaitable<std::optional<std::vector<Captured>>> StallWatch::capture(run::F
     asio::steady_timer over;
   };
   const auto executor = co_await asio::this_coro::executor;
-  const auto answers = std::make_shared<Answers>(executor);
+  const auto answers = std::make_shared<Capturing>(executor);
   const run::Status status = fan_out.status();
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
     if (status.hosts[host].state != run::RunPolicy::State::running) continue;

@@ -21,21 +21,21 @@ asio::awaitable<void> OutputHolders::ask(std::shared_ptr<OutputHolders> self,
 }
 
 asio::awaitable<void> OutputHolders::wait(std::shared_ptr<OutputHolders> self) {
-  wait_at_most(self, kPatience);
+  wait_at_most(self, kLimit);
   co_await self->woken_.wait();
-  const Clock::time_point due = self->patience_.expiry();
-  self->patience_.cancel();
+  const Clock::time_point due = self->limit_.expiry();
+  self->limit_.cancel();
   if (self->answer_ == Answer::none && self->started_ && Clock::now() < due + kAway)
     self->answer_ = Answer::somebody;  // the network works, so the program hangs
 }
 
 void OutputHolders::hurry(const std::shared_ptr<OutputHolders>& self) {
-  if (self->patience_.expiry() > Clock::now() + kHurriedPatience) wait_at_most(self, kHurriedPatience);
+  if (self->limit_.expiry() > Clock::now() + kHurriedLimit) wait_at_most(self, kHurriedLimit);
 }
 
-void OutputHolders::wait_at_most(const std::shared_ptr<OutputHolders>& self, std::chrono::seconds patience) {
-  self->patience_.expires_after(patience);
-  self->patience_.async_wait([self](const std::error_code& error) {
+void OutputHolders::wait_at_most(const std::shared_ptr<OutputHolders>& self, std::chrono::seconds limit) {
+  self->limit_.expires_after(limit);
+  self->limit_.async_wait([self](const std::error_code& error) {
     if (!error) self->woken_.notify();
   });
 }

@@ -22,7 +22,7 @@ class OutputHolders {
   /// somebody: also if the host cannot run the program that lists them.
   enum class Answer { none, nobody, somebody };
 
-  explicit OutputHolders(const asio::any_io_executor& executor) : woken_(executor), patience_(executor) {}
+  explicit OutputHolders(const asio::any_io_executor& executor) : woken_(executor), limit_(executor) {}
 
   /// Asks the host, once; ends with the answer, or with `supervised`, which must outlive the coroutine.
   static asio::awaitable<void> ask(std::shared_ptr<OutputHolders> self, supervisor::Supervised& supervised);
@@ -38,16 +38,16 @@ class OutputHolders {
  private:
   using Clock = std::chrono::steady_clock;
 
-  static constexpr std::chrono::seconds kPatience{5};
-  static constexpr std::chrono::seconds kHurriedPatience{1};
+  static constexpr std::chrono::seconds kLimit{5};
+  static constexpr std::chrono::seconds kHurriedLimit{1};
   /// If a timer fires this much too late, podrun itself was stopped or busy, so the silence says nothing
   /// about the host.
   static constexpr std::chrono::seconds kAway{1};
 
-  static void wait_at_most(const std::shared_ptr<OutputHolders>& self, std::chrono::seconds patience);
+  static void wait_at_most(const std::shared_ptr<OutputHolders>& self, std::chrono::seconds limit);
 
   Event woken_;
-  asio::steady_timer patience_;
+  asio::steady_timer limit_;
   bool asked_ = true;
   bool started_ = false;  ///< the host runs the program that answers
   Answer answer_ = Answer::none;

@@ -11,11 +11,11 @@
 namespace podrun::run {
 namespace {
 
-/// Time from the command's end, or from the last look, until the host is asked which processes hold the
+/// Time from the command's end, or from the last check, until the host is asked which processes hold the
 /// output open.
 constexpr std::chrono::seconds kLetGoAfter{2};
 /// This time while processes that can be signalled hold the output open.
-constexpr std::chrono::seconds kLingerLook{60};
+constexpr std::chrono::seconds kLingerCheck{60};
 /// Time beyond the grace period for a host to report that everything there has ended.
 constexpr std::chrono::seconds kStopSlack{5};
 
@@ -85,13 +85,13 @@ void RunPolicy::handle(const event::Ended& event) {
   outcomes_[event.host] = std::visit([](auto end) { return HostOutcome(end); }, event.end);
   if (limits_.timeout) hosts_[event.host].time_left = countdowns_.left(event.host, now_);
   set_state(event.host, State::closing);
-  look_after(event.host, kLetGoAfter);
+  check_later(event.host, kLetGoAfter);
   fail(event.host);
 }
 
 void RunPolicy::handle(const event::StillArriving& event) {
   const State state = hosts_[event.host].state;
-  if (state == State::closing || state == State::lingering) look_after(event.host, kLetGoAfter);
+  if (state == State::closing || state == State::lingering) check_later(event.host, kLetGoAfter);
 }
 
 void RunPolicy::handle(const event::Lingers& event) {
@@ -102,7 +102,7 @@ void RunPolicy::handle(const event::Lingers& event) {
     stop(event.host);
     return;
   }
-  look_after(event.host, kLingerLook);
+  check_later(event.host, kLingerCheck);
   if (before == State::closing && presses_ == 1) actions_.emplace_back(action::Signal{event.host, SIGINT});
 }
 
@@ -175,7 +175,7 @@ bool RunPolicy::expire(std::size_t index) {
     stop(index);
     return true;
   } else if (host.state == State::closing || host.state == State::lingering) {
-    return look(index);
+    return check_output(index);
   } else if (host.state == State::stopping && std::exchange(hosts_[index].stop_again, false)) {
     stop(index);
   } else if (host.state == State::stopping) {
@@ -199,19 +199,19 @@ void RunPolicy::advance() {
   report_late();
 }
 
-/// Sets the time of the next look; counts it against --timeout, which here limits only lingering processes.
-void RunPolicy::look_after(std::size_t index, TimePoint::duration time) {
+/// Sets the time of the next check; counts it against --timeout, which here limits only lingering processes.
+void RunPolicy::check_later(std::size_t index, TimePoint::duration time) {
   HostState& host = hosts_[index];
   if (host.time_left && host.state == State::lingering)
     time = std::clamp(*host.time_left, TimePoint::duration::zero(), time);
-  host.look_after = time;
+  host.checks_after = time;
   count_down(index, time);
 }
 
-/// Looks at an output that is still open: asks which processes hold it, or stops them if --timeout is over.
-bool RunPolicy::look(std::size_t index) {
+/// Checks an output that is still open: asks which processes hold it, or stops them if --timeout is over.
+bool RunPolicy::check_output(std::size_t index) {
   HostState& host = hosts_[index];
-  if (host.time_left) *host.time_left -= host.look_after;
+  if (host.time_left) *host.time_left -= host.checks_after;
   if (host.state == State::lingering && host.time_left && *host.time_left <= TimePoint::duration::zero()) {
     if (!is_failure(outcomes_[index])) outcomes_[index] = TimedOut{*limits_.timeout};
     stop(index);

@@ -208,7 +208,7 @@ class RunPolicy {
     /// left still run.
     bool stop_again = false;
     std::optional<TimePoint::duration> time_left = std::nullopt;  ///< of --timeout, when the command ended
-    TimePoint::duration look_after{};                             ///< the time that is counted now
+    TimePoint::duration checks_after{};                           ///< the time that is counted now
   };
 
   void handle(const event::Begin&);
@@ -257,8 +257,8 @@ class RunPolicy {
   bool expire(std::size_t host);
   void signal_running(int signal);
   void let_go_of_closing();
-  void look_after(std::size_t host, TimePoint::duration time);
-  bool look(std::size_t host);  ///< returns like expire()
+  void check_later(std::size_t host, TimePoint::duration time);
+  bool check_output(std::size_t host);  ///< returns like expire()
 
   std::size_t count(State state) const { return counts_[static_cast<std::size_t>(state)]; }
   void set_state(std::size_t host, State state);

@@ -54,7 +54,7 @@ Sinks make_sinks(const std::vector<hosts::Host>& hosts, const View& options, con
   if (options.json) sinks.all.push_back(output::make_json_sink(hosts, terminal));
   const bool is_raw =
       hosts.size() == 1 && view.label == output::Label::none && !options.json && !options.timestamps;
-  const output::Comparison comparison{options.dedup.value_or(output::Same::bytes), options.dedup_ignored};
+  const output::SameLines comparison{options.dedup.value_or(output::Same::bytes), options.dedup_ignored};
   if (options.rank0) {
     sinks.all.push_back(output::make_stream_sink(hosts, view, terminal, output::Shown::first));
   } else if (options.compares_lines() && !is_raw) {

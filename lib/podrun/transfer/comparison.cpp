@@ -43,16 +43,16 @@ bool Directories::contain(std::string_view path) const {
 Comparison::Comparison(const LocalTree& tree, Compare compare, Delete remove, PathBudget budget)
     : tree_(tree), compare_(compare), delete_(remove), budget_(budget), states_(tree.entries().size()) {}
 
-void Comparison::take(const HostEntry& host) {
+void Comparison::add(const HostEntry& host) {
   if (const std::optional<std::size_t> index = tree_.find(host.path)) {
     compare(host, *index);
   } else if (delete_ == Delete::yes && !host.path.empty()) {
-    budget_.take(sizeof(HostOnly), host.path.size());
+    budget_.spend(sizeof(HostOnly), host.path.size());
     host_only_.push_back({std::string(host.path), host.kind == 'd'});
   }
 }
 
-void Comparison::take_behind_link(const HostEntry& host) {
+void Comparison::add_behind_link(const HostEntry& host) {
   const std::optional<std::size_t> index = tree_.find(host.path);
   if (index && !states_[*index].present) compare(host, *index);
 }

@@ -59,9 +59,9 @@ class Comparison {
              PathBudget budget = PathBudget(PathBudget::kUsualPaths));
 
   /// Throws HostError when the budget is used up.
-  void take(const HostEntry& entry);
+  void add(const HostEntry& entry);
   /// Compares a path behind a kept link. Paths there that only the host has are ignored.
-  void take_behind_link(const HostEntry& entry);
+  void add_behind_link(const HostEntry& entry);
   /// The entries for directories where the host has links, each once.
   std::vector<std::size_t> take_links() { return std::exchange(links_, {}); }
   /// Keeps such a link, which leads to a directory.

@@ -198,7 +198,7 @@ void ListingReader::take_record(std::string_view record) {
 
 void ListingReader::take_match(std::string_view path) {
   if (match_ != kNone || !(path.starts_with("./") || path.starts_with('/'))) refuse(path);
-  match_budget_.take(sizeof(std::string), path.size());
+  match_budget_.spend(sizeof(std::string), path.size());
   matches_.emplace_back(path);
 }
 
@@ -233,7 +233,7 @@ void ListingReader::take_path(std::string_view rest, std::uint32_t st_mode) {
     return;
   }
   path.kind = *kind;
-  path_budget_.take(sizeof(ListedPath), rest.size());
+  path_budget_.spend(sizeof(ListedPath), rest.size());
   listing_.paths.push_back(std::move(path));
 }
 
@@ -242,7 +242,7 @@ void ListingReader::take_link(std::string_view record) {
   std::string_view target = record;
   const std::string_view path = take_part(target, '\0');
   if (target.find('\0') != target.npos) refuse(record);
-  path_budget_.take(sizeof(ListedPath), record.size());
+  path_budget_.spend(sizeof(ListedPath), record.size());
   targets_.emplace(path, target);
 }
 

@@ -112,7 +112,7 @@ class Push {
   class Claim;
   struct Scan;
   /// Hosts that need the same paths.
-  struct Group {
+  struct ArchiveGroup {
     std::weak_ptr<Archive> archive;
     std::weak_ptr<Spread> spread;
   };
@@ -170,7 +170,7 @@ class Push {
   std::vector<bool> abandoned_;                       ///< see abandon()
   std::vector<bool> was_silent_;                      ///< hosts whose relay was: they get the files directly
   std::vector<std::shared_ptr<Event>> waiting_ = {};  ///< for the tree, or a group to be served
-  std::map<std::vector<std::size_t>, Group> groups_;  ///< by Transfer::chosen
+  std::map<std::vector<std::size_t>, ArchiveGroup> groups_;  ///< by Transfer::chosen
   std::vector<bool> arrived_;  ///< hosts of which podrun knows in this pass what they need
   SpreadPlan::TimePoint last_arrival_{};
   std::map<std::string, std::vector<std::shared_ptr<Writer>>> writers_;  ///< by inode

@@ -90,7 +90,7 @@ asio::awaitable<Push::Scan> Push::scan(PushTalk& talk) {
   };
   ScanReply reply([&](const HostEntry& entry) {
     begin();
-    if (header->exists) comparison->take(entry);
+    if (header->exists) comparison->add(entry);
   });
   header = &reply.header();
   co_await talk.read(reply);
@@ -117,7 +117,7 @@ asio::awaitable<void> Push::keep_links(PushTalk& talk, Comparison& comparison) {
     for (std::size_t i = 0; i < links.size(); ++i) {
       if (words[i + 1] != "0") comparison.keep_link(links[i], words[i + 1] == "2");
     }
-    ScanReply reply([&](const HostEntry& entry) { comparison.take_behind_link(entry); });
+    ScanReply reply([&](const HostEntry& entry) { comparison.add_behind_link(entry); });
     co_await talk.read(reply);
   }
 }

@@ -106,7 +106,7 @@ std::optional<LocalSource> first_directory(const TreeRequest& request) {
 
 }  // namespace
 
-void PathBudget::take(std::size_t record, std::size_t name) {
+void PathBudget::spend(std::size_t record, std::size_t name) {
   if (++taken_ > paths_) refuse(fmt::format("more files and directories than --max-files {}", paths_));
   bytes_ += record + 2 * name;
   if (bytes_ / kBytes >= paths_) {

@@ -22,7 +22,7 @@ class PathBudget {
 
   /// Counts a path with a record of this many bytes and a name of this length. Throws HostError if it is too
   /// much.
-  void take(std::size_t record, std::size_t name);
+  void spend(std::size_t record, std::size_t name);
 
  private:
   std::size_t paths_;

@@ -22,38 +22,38 @@ using std::chrono::milliseconds;
 using test::run_coroutine;
 using Reader = test::StreamReader<link::Stream>;
 
-TEST(Silence, AsksOnceAnIntervalAndThenGivesUp) {
-  using Verdict = Silence::Verdict;
-  Silence silence(3);
-  EXPECT_EQ(silence.look(true), Verdict::heard);  // the first interval has only begun
-  for (int question = 0; question < 3; ++question) EXPECT_EQ(silence.look(true), Verdict::ask);
-  EXPECT_EQ(silence.look(true), Verdict::lost);
+TEST(SilenceCount, AsksOnceAnIntervalAndThenGivesUp) {
+  using Verdict = SilenceCount::Verdict;
+  SilenceCount silence(3);
+  EXPECT_EQ(silence.end_interval(true), Verdict::heard);  // the first interval has only begun
+  for (int question = 0; question < 3; ++question) EXPECT_EQ(silence.end_interval(true), Verdict::ask);
+  EXPECT_EQ(silence.end_interval(true), Verdict::lost);
 }
 
-TEST(Silence, IsBrokenByOutputAndByWhatWeDoNotRead) {
-  using Verdict = Silence::Verdict;
-  Silence silence(1);
-  silence.look(true);
+TEST(SilenceCount, IsBrokenByOutputAndByWhatWeDoNotRead) {
+  using Verdict = SilenceCount::Verdict;
+  SilenceCount silence(1);
+  silence.end_interval(true);
   for (int round = 0; round < 3; ++round) {
-    EXPECT_EQ(silence.look(true), Verdict::ask);
+    EXPECT_EQ(silence.end_interval(true), Verdict::ask);
     silence.hear();
-    EXPECT_EQ(silence.look(true), Verdict::heard);
-    EXPECT_EQ(silence.look(true), Verdict::ask);
-    EXPECT_EQ(silence.look(false), Verdict::heard);
+    EXPECT_EQ(silence.end_interval(true), Verdict::heard);
+    EXPECT_EQ(silence.end_interval(true), Verdict::ask);
+    EXPECT_EQ(silence.end_interval(false), Verdict::heard);
   }
 }
 
-TEST(Silence, AsksLessOftenWhileThereAreAnswers) {
-  using Verdict = Silence::Verdict;
-  Silence silence(1);
-  silence.look(true);
+TEST(SilenceCount, AsksLessOftenWhileThereAreAnswers) {
+  using Verdict = SilenceCount::Verdict;
+  SilenceCount silence(1);
+  silence.end_interval(true);
   for (const int rest : {1, 3, 3, 3}) {
-    EXPECT_EQ(silence.look(true), Verdict::ask);
+    EXPECT_EQ(silence.end_interval(true), Verdict::ask);
     silence.answer();
-    for (int interval = 0; interval < rest; ++interval) EXPECT_EQ(silence.look(true), Verdict::quiet);
+    for (int interval = 0; interval < rest; ++interval) EXPECT_EQ(silence.end_interval(true), Verdict::quiet);
   }
-  EXPECT_EQ(silence.look(true), Verdict::ask);
-  EXPECT_EQ(silence.look(true), Verdict::lost);
+  EXPECT_EQ(silence.end_interval(true), Verdict::ask);
+  EXPECT_EQ(silence.end_interval(true), Verdict::lost);
 }
 
 class Via : public testing::Test {

@@ -35,7 +35,7 @@ struct Shown {
 };
 
 Shown gather(const std::vector<hosts::Host>& hosts, const View& view, const std::vector<Given>& given,
-             SpoolSpace space = {}, const Comparison& comparison = {}) {
+             SpoolSpace space = {}, const SameLines& comparison = {}) {
   Pipe out;
   Pipe err;
   Shown shown;

@@ -35,7 +35,7 @@ TEST(FoldNumbers, TakesABarOfAnyLength) {
 }
 
 /// Host number `rank` of eight, named gpu-RANK.
-LineKey key_for(std::size_t rank, Comparison comparison = {.same = Same::log_line}) {
+LineKey key_for(std::size_t rank, SameLines comparison = {.same = Same::log_line}) {
   hosts::Host host;
   host.worker = rank;
   host.name = "gpu-" + std::to_string(rank);
@@ -133,7 +133,7 @@ TEST(LineKey, HasAPlainKeyWithOwnNames) {
 }
 
 TEST(LineKey, HasAPlainKeyForNumbersToo) {
-  const Comparison numbers{.same = Same::numbers};
+  const SameLines numbers{.same = Same::numbers};
   for (const std::string_view line :
        {"nodes: gpu-0 gpu-1 gpu-2", "coordinator is gpu-1:8476", "at 10.0.0.1:29500, 7"})
     EXPECT_EQ(plain_key_of(key_for(1, numbers), line), plain_key_of(key_for(2, numbers), line)) << line;
@@ -212,7 +212,7 @@ TEST(LineKey, TellsThePlacesOfFields) {
 }
 
 TEST(LineKey, ReadsFieldsBeforeItIgnores) {
-  const Comparison comparison{.same = Same::log_line, .ignored = {Regex("rank[0-9]+")}};
+  const SameLines comparison{.same = Same::log_line, .ignored = {Regex("rank[0-9]+")}};
   const std::string three = key_of(key_for(3, comparison), "[rank24]:[E1122 08:28:10.5 a.cpp:616] timed out");
   EXPECT_EQ(three, key_of(key_for(1, comparison), "[rank8]:[E1122 08:28:11.7 a.cpp:616] timed out"));
   EXPECT_EQ(three, "[\n-]:[E\nt a.cpp:616] timed out");

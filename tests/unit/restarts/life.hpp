@@ -118,7 +118,7 @@ class Life {
     return outcomes;
   }
 
-  restarts::RestartEvent perform(const restarts::step::Look& look) {
+  restarts::RestartEvent perform(const restarts::step::Survey& look) {
     if (is_interrupted(look.at)) return restarts::event::RestartInterrupted{SIGINT};
     if (chance(30)) now_ += up_to(std::chrono::seconds(70));  // a look takes its time
     for (restarts::HostAfterTry& host : hosts_) {
@@ -126,7 +126,7 @@ class Life {
       if (host.state == State::ready && chance(2)) host.state = State::missing;
     }
     if (turn_ == kMisses) hosts_.back().state = State::missing;
-    restarts::event::Looked looked{hosts_};
+    restarts::event::Surveyed looked{hosts_};
     if (is_all_ready(looked)) std::fill(hosts_.begin(), hosts_.end(), restarts::HostAfterTry{State::ready});
     return looked;
   }
@@ -146,7 +146,7 @@ class Life {
     now_ = is_now ? now_ + (until - now_) / 2 : until;
     return is_now;
   }
-  static bool is_all_ready(const restarts::event::Looked& looked) {
+  static bool is_all_ready(const restarts::event::Surveyed& looked) {
     return std::all_of(looked.hosts.begin(), looked.hosts.end(),
                        [](const restarts::HostAfterTry& host) { return host.state == State::ready; });
   }

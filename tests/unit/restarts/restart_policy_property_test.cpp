@@ -50,7 +50,7 @@ class Rules {
     for (std::size_t i = 0; i < moments_.size(); ++i) {
       SCOPED_TRACE(testing::Message() << "moment " << i);
       if (std::holds_alternative<step::StartTry>(moments_[i].step)) may_start(i);
-      if (const auto* look = std::get_if<step::Look>(&moments_[i].step)) may_look(i, *look);
+      if (const auto* look = std::get_if<step::Survey>(&moments_[i].step)) may_look(i, *look);
       if (const auto* over = std::get_if<step::Over>(&moments_[i].step)) may_end(i, *over);
       EXPECT_EQ(moments_[i].restarts, static_cast<std::size_t>(std::count_if(
                                           judged_.begin(), judged_.end(), [&](const Judged& judged) {
@@ -73,8 +73,8 @@ class Rules {
     const Moment* end = nullptr;
     for (const Moment& moment : moments_) {
       if (try_of(moment)) end = &moment;
-      if (!std::holds_alternative<event::Looked>(moment.event) || !end) continue;
-      if (std::holds_alternative<step::Look>(moment.step) || is_over_for(moment, OverReason::timed_out) ||
+      if (!std::holds_alternative<event::Surveyed>(moment.event) || !end) continue;
+      if (std::holds_alternative<step::Survey>(moment.step) || is_over_for(moment, OverReason::timed_out) ||
           is_over_for(moment, OverReason::hosts_missing) || is_over_for(moment, OverReason::finished) ||
           is_over_for(moment, OverReason::partly_finished) || is_over_for(moment, OverReason::final_status))
         continue;
@@ -96,8 +96,8 @@ class Rules {
     const auto* prepared = std::get_if<event::Prepared>(&moments_[i].event);
     EXPECT_TRUE(prepared && prepared->status == 0);
     std::size_t look = i;
-    while (!std::holds_alternative<event::Looked>(moments_[look].event)) --look;
-    for (const HostAfterTry& host : std::get<event::Looked>(moments_[look].event).hosts)
+    while (!std::holds_alternative<event::Surveyed>(moments_[look].event)) --look;
+    for (const HostAfterTry& host : std::get<event::Surveyed>(moments_[look].event).hosts)
       EXPECT_EQ(host.state, State::ready);
     EXPECT_TRUE(!limits_.timeout || moments_[i].at < kBegin + *limits_.timeout);
     EXPECT_TRUE(std::none_of(moments_.begin(), moments_.begin() + static_cast<std::ptrdiff_t>(i),
@@ -121,7 +121,7 @@ class Rules {
     if (judged == judged_.end() || judged->moment > &moments_[look]) return false;
     if (std::all_of(outcomes.begin(), outcomes.end(), run::has_succeeded)) return !judged->is_lost();
     for (std::size_t host = 0; host < outcomes.size(); ++host) {
-      const HostAfterTry& after = std::get<event::Looked>(judged->moment->event).hosts[host];
+      const HostAfterTry& after = std::get<event::Surveyed>(judged->moment->event).hosts[host];
       if (after.was_rebooted || after.was_replaced || was_missing(*judged, host)) continue;
       const auto* exited = std::get_if<link::Exited>(&outcomes[host]);
       if (run::has_succeeded(outcomes[host]) ||
@@ -131,7 +131,7 @@ class Rules {
     }
     return false;
   }
-  void may_look(std::size_t i, const step::Look& look) const {
+  void may_look(std::size_t i, const step::Survey& look) const {
     EXPECT_GE(look.at, moments_[i].at);
     EXPECT_LE(look.at, moments_[i].at + 30s);
     EXPECT_TRUE(!limits_.wait_hosts || look.at <= last_try(i).at + *limits_.wait_hosts);
@@ -168,7 +168,7 @@ class Rules {
     const event::TryEnded& ended = *try_of(*judged.end);
     bool was_lost = false;
     for (std::size_t host = 0; host < ended.outcomes.size(); ++host) {
-      const HostAfterTry& after = std::get<event::Looked>(judged.moment->event).hosts[host];
+      const HostAfterTry& after = std::get<event::Surveyed>(judged.moment->event).hosts[host];
       was_lost = was_lost || after.was_rebooted || after.was_replaced ||
                  std::holds_alternative<run::Lost>(ended.outcomes[host]) || was_missing(judged, host);
     }
@@ -176,7 +176,7 @@ class Rules {
   }
   bool was_missing(const Judged& judged, std::size_t host) const {
     const auto is_missing = [host](const Moment& moment) {
-      return std::get<event::Looked>(moment.event).hosts[host].state == State::missing;
+      return std::get<event::Surveyed>(moment.event).hosts[host].state == State::missing;
     };
     for (const Moment* look = judged.end + 1; look <= judged.moment; ++look) {
       const bool is_long_after = look->at - judged.end->at >= 1min;

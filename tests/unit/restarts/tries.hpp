@@ -55,7 +55,7 @@ class Tries {
     return on(restarts::event::TryEnded{.outcomes = {run::NotStarted{}, unreachable()}, .status = 255});
   }
   std::string looks(std::vector<restarts::HostAfterTry> hosts) {
-    return on(restarts::event::Looked{std::move(hosts)});
+    return on(restarts::event::Surveyed{std::move(hosts)});
   }
   std::string all_ready() { return looks({kReady, kReady}); }
   std::string prepared(int status) { return on(restarts::event::Prepared{status}); }
@@ -96,8 +96,8 @@ class Tries {
     at_ = at;
     return format_duration(std::chrono::duration_cast<std::chrono::seconds>(at - now_));
   }
-  std::string describe(const restarts::step::Look& look) {
-    return "look in " + in(look.at) + (look.only_looks ? ", only" : "");
+  std::string describe(const restarts::step::Survey& look) {
+    return "look in " + in(look.at) + (look.stops_nothing ? ", only" : "");
   }
   std::string describe(const restarts::step::Prepare& prepare) { return "prepare in " + in(prepare.at); }
   std::string describe(const restarts::step::StartTry&) { return "start"; }

@@ -19,7 +19,7 @@ TEST(Comparison, RefusesMorePathsThanTheBudget) {
   const LocalTree tree = LocalTree::read({.sources = {source.path("app/")}});
   const auto take = [&](Delete remove, std::size_t most, const std::vector<std::string>& paths) {
     Comparison comparison(tree, Compare::size_and_time, remove, PathBudget(most));
-    for (const std::string& path : paths) comparison.take({.path = path, .kind = 'f'});
+    for (const std::string& path : paths) comparison.add({.path = path, .kind = 'f'});
     return comparison.take_host_only().size();
   };
   EXPECT_EQ(take(Delete::yes, 2, {"", "a", "y", "b", "x"}), 2U);

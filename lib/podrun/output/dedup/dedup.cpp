@@ -46,7 +46,7 @@ Dedup::Dedup(std::size_t hosts, const DedupLimits& limits, Show show)
 }
 
 std::size_t Dedup::add_process(std::size_t host) {
-  hosts_.push_back(HostState());
+  hosts_.push_back(PrintingHost());
   hosts_.back().host = host;
   hosts_.back().next_process = std::exchange(hosts_[host].next_process, hosts_.size() - 1);
   store_.add_host();
@@ -58,7 +58,7 @@ std::size_t Dedup::add_process(std::size_t host) {
 
 void Dedup::line(TimePoint now, std::size_t host, const SplitLine& line, const DedupKey& key) {
   tick(now);
-  HostState& state = hosts_[host];
+  PrintingHost& state = hosts_[host];
   const bool is_piece = line.end == LineEnd::piece;
   const bool is_rest = std::exchange(state.in_pieces, is_piece);
   DedupEntry* const next = order_.next_of(host);
@@ -97,7 +97,7 @@ void Dedup::look_up(std::size_t host, const SplitLine& line, const DedupKey& key
 /// line of this kind would shift all later ones. In doubt it floats until a line that occurs once shows where
 /// it belongs. Null: the line is new, or floats, or was shown.
 DedupEntry* Dedup::find(std::size_t host, const DedupPhrase& phrase) {
-  HostState& state = hosts_[host];
+  PrintingHost& state = hosts_[host];
   const auto [placed, placed_after] = order_.find(host, phrase);
   DedupEntry* const floating = phrase.floating;
   DedupEntry* const found = placed ? placed : floating;
@@ -134,7 +134,7 @@ DedupEntry* Dedup::find_passed(std::size_t host, const DedupPhrase& phrase) {
 /// as they did. If a line that nobody has printed comes after it, or at once before it, then the host tells
 /// something else, and the line is shown.
 void Dedup::hold(std::size_t host, DedupEntry& shown) {
-  HostState& state = hosts_[host];
+  PrintingHost& state = hosts_[host];
   DedupEntry& entry = *state.floating.last;
   if (!state.last_new || now_ - *state.last_new > kAtOnce) {
     entry.repeats = true;
@@ -155,7 +155,7 @@ void Dedup::is_new(std::size_t host) {
 
 /// The host prints a line that others have printed, and that was not shown.
 void Dedup::joins(std::size_t host, DedupEntry& entry) {
-  HostState& state = hosts_[host];
+  PrintingHost& state = hosts_[host];
   if (entry.repeats) {
     if (DedupEntry* const shown = order_.find_shown(host, *entry.phrase)) {
       entry.behind = std::max(entry.behind, now_ - shown->time);
@@ -172,7 +172,7 @@ void Dedup::joins(std::size_t host, DedupEntry& entry) {
 
 /// The held lines of the host are not late: they will be shown.
 void Dedup::confirm(std::size_t host) {
-  HostState& state = hosts_[host];
+  PrintingHost& state = hosts_[host];
   if (!std::exchange(state.holds, false)) return;
   state.behind = false;
   for (DedupEntry* entry = state.floating.first; entry; entry = entry->next) entry->repeats = false;
@@ -190,7 +190,7 @@ void Dedup::confirm(DedupEntry& entry) {
 }
 
 void Dedup::add_floating(std::size_t host, const SplitLine& line, DedupPhrase* phrase, const DedupKey& key) {
-  HostState& state = hosts_[host];
+  PrintingHost& state = hosts_[host];
   DedupEntry& entry = store_.add(host, line, phrase, key, now_);
   state.floating.insert_before(nullptr, entry);
   open_.insert_before(nullptr, entry);
@@ -248,7 +248,7 @@ void Dedup::share(std::size_t host, DedupEntry& floating, std::string_view text)
 /// Gives places to the host's floating lines up to `last` (null: all): each joins an equal entry before
 /// `before` (null: the end) if there is one; the rest get places between these.
 void Dedup::place_floating(std::size_t host, const DedupEntry* last, DedupEntry* before) {
-  HostState& state = hosts_[host];
+  PrintingHost& state = hosts_[host];
   for (DedupEntry* entry = state.floating.first; entry != last;) {
     DedupEntry* const next = entry->next;
     const DedupPlace after = order_.joins_after(host);
@@ -276,7 +276,7 @@ void Dedup::place_first_floating(std::size_t host, DedupEntry* before) {
 
 /// Whether the host printed its first floating line together with the last one that has a place.
 bool Dedup::goes_on_at_once(std::size_t host) const {
-  const HostState& state = hosts_[host];
+  const PrintingHost& state = hosts_[host];
   return state.floating.first && state.placed_at && state.floating.first->time - *state.placed_at <= kAtOnce;
 }
 
@@ -297,7 +297,7 @@ void Dedup::merge_first_floating(std::size_t host, DedupEntry& same) {
   store_.remove(entry);
 }
 
-DedupEntry& Dedup::take_first_floating(HostState& host) {
+DedupEntry& Dedup::take_first_floating(PrintingHost& host) {
   DedupEntry& entry = *host.floating.first;
   host.floating.remove(entry);
   if (entry.phrase && entry.phrase->floating == &entry) entry.phrase->floating = entry.next_alike;

@@ -65,7 +65,7 @@ class Dedup {
   std::size_t bytes() const { return store_.bytes(); }
 
  private:
-  struct HostState {
+  struct PrintingHost {
     std::size_t host = 0;          ///< itself, or the one whose process it is
     std::size_t next_process = 0;  ///< of the same host; 0: none
     DedupSequence floating;
@@ -98,11 +98,11 @@ class Dedup {
   void place_first_floating(std::size_t host, DedupEntry* before);
   bool goes_on_at_once(std::size_t host) const;
   void merge_first_floating(std::size_t host, DedupEntry& same);
-  DedupEntry& take_first_floating(HostState& host);
+  DedupEntry& take_first_floating(PrintingHost& host);
 
   void show_and_forget();
   void show_through(DedupPlace place);
-  void show_floating(HostState& host, const DedupEntry* last);
+  void show_floating(PrintingHost& host, const DedupEntry* last);
   void show_oldest();
   void show(DedupEntry& entry);
   void keep_within_bytes();
@@ -110,7 +110,7 @@ class Dedup {
   const DedupLimits limits_;
   const Show show_;
   TimePoint now_{};
-  std::vector<HostState> hosts_;  ///< then their processes
+  std::vector<PrintingHost> hosts_;  ///< then their processes
   const std::size_t first_hosts_ = hosts_.size();
   std::size_t running_ = hosts_.size();        ///< with processes
   std::size_t running_hosts_ = hosts_.size();  ///< without

@@ -76,7 +76,7 @@ void Dedup::show_through(DedupPlace place) {
 
 /// Shows the host's floating lines up to and including `last` (null: all). They get places for hosts that may
 /// print them late.
-void Dedup::show_floating(HostState& host, const DedupEntry* last) {
+void Dedup::show_floating(PrintingHost& host, const DedupEntry* last) {
   if (!host.floating.first) return;
   show_through(order_.joins_after(host.floating.first->first_host));
   const bool others_run = running_ > (host.running ? 1U : 0U);

@@ -48,7 +48,7 @@ std::string kind_of(std::string_view tag) {
 /// Compares the two streams separately, because a host's stdout and stderr arrive in no fixed order.
 class DedupSink final : public Sink {
  public:
-  DedupSink(const std::vector<hosts::Host>& hosts, const View& view, const Comparison& comparison,
+  DedupSink(const std::vector<hosts::Host>& hosts, const View& view, const SameLines& comparison,
             DedupLimits limits, Terminal& terminal)
       : printer_(hosts, view, terminal),
         labels_(hosts, view),
@@ -234,7 +234,7 @@ class DedupSink final : public Sink {
 }  // namespace
 
 std::unique_ptr<Sink> make_dedup_sink(const std::vector<hosts::Host>& hosts, const View& view,
-                                      const Comparison& comparison, const DedupLimits& limits,
+                                      const SameLines& comparison, const DedupLimits& limits,
                                       Terminal& terminal) {
   return std::make_unique<DedupSink>(hosts, view, comparison, limits, terminal);
 }

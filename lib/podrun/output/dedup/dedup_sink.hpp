@@ -16,7 +16,7 @@ namespace podrun::output {
 /// Shows lines of many hosts once, labelled with these hosts; at the end, how many lines came too late to be
 /// shown. The terminal must outlive the sink.
 std::unique_ptr<Sink> make_dedup_sink(const std::vector<hosts::Host>& hosts, const View& view,
-                                      const Comparison& comparison, const DedupLimits& limits,
+                                      const SameLines& comparison, const DedupLimits& limits,
                                       Terminal& terminal);
 
 }  // namespace podrun::output

@@ -38,7 +38,7 @@ void Stragglers::printed(TimePoint now, std::size_t host) {
 }
 
 void Stragglers::was_late(TimePoint now, std::size_t host, Clock::duration lag) {
-  HostState& state = hosts_[host];
+  HostPace& state = hosts_[host];
   if (!state.late_since) state.late_since = now;
   state.last_late = now;
   state.lag = lag;
@@ -48,14 +48,14 @@ void Stragglers::was_late(TimePoint now, std::size_t host, Clock::duration lag) 
 
 std::string Stragglers::late_lines(const std::vector<hosts::Host>& hosts) const {
   Clock::duration worst{};
-  for (const HostState& host : hosts_) worst = std::max(worst, host.worst_lag);
+  for (const HostPace& host : hosts_) worst = std::max(worst, host.worst_lag);
   std::string text;
   for (const bool far_behind : {true, false}) {
     std::vector<std::size_t> late;
     std::size_t lines = 0;
     Clock::duration lag{};
     for (std::size_t host = 0; host < hosts_.size(); ++host) {
-      const HostState& state = hosts_[host];
+      const HostPace& state = hosts_[host];
       if (state.late_lines == 0 || (state.worst_lag >= worst / 4) != far_behind) continue;
       late.push_back(host);
       lines += state.late_lines;
@@ -82,7 +82,7 @@ void Stragglers::find_behind(TimePoint now, std::vector<Remark>& remarks) {
   Remark behind{.kind = Remark::Kind::is_behind, .hosts = {}};
   Remark caught_up{.kind = Remark::Kind::caught_up, .hosts = {}};
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
-    HostState& state = hosts_[host];
+    HostPace& state = hosts_[host];
     if (!state.last_late || !state.runs) continue;
     if (!state.is_behind && state.late_since && *state.last_late - *state.late_since >= kBehind) {
       state.is_behind = true;
@@ -99,7 +99,7 @@ void Stragglers::find_behind(TimePoint now, std::vector<Remark>& remarks) {
 
 void Stragglers::find_silent(TimePoint now, std::vector<Remark>& remarks) {
   std::vector<Clock::duration> silences;
-  for (const HostState& state : hosts_) {
+  for (const HostPace& state : hosts_) {
     if (state.runs) silences.push_back(silence_of(state, now));
   }
   if (silences.empty()) return;
@@ -108,7 +108,7 @@ void Stragglers::find_silent(TimePoint now, std::vector<Remark>& remarks) {
   Remark silent{.kind = Remark::Kind::is_silent, .hosts = {}};
   Remark again{.kind = Remark::Kind::prints_again, .hosts = {}};
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
-    HostState& state = hosts_[host];
+    HostPace& state = hosts_[host];
     if (!state.runs) continue;
     const Clock::duration silence = silence_of(state, now);
     if (!state.silence && silence >= long_silence) {

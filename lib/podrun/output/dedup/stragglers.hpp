@@ -44,7 +44,7 @@ class Stragglers {
   std::string late_lines(const std::vector<hosts::Host>& hosts) const;
 
  private:
-  struct HostState {
+  struct HostPace {
     std::optional<TimePoint> last;        ///< when it printed
     std::optional<TimePoint> late_since;  ///< none of its lines was in time since
     std::optional<TimePoint> last_late;
@@ -56,13 +56,13 @@ class Stragglers {
     bool runs = true;
   };
 
-  Clock::duration silence_of(const HostState& host, TimePoint now) const {
+  Clock::duration silence_of(const HostPace& host, TimePoint now) const {
     return now - host.last.value_or(*begun_);
   }
   void find_behind(TimePoint now, std::vector<Remark>& remarks);
   void find_silent(TimePoint now, std::vector<Remark>& remarks);
 
-  std::vector<HostState> hosts_;
+  std::vector<HostPace> hosts_;
   std::optional<TimePoint> begun_;  ///< the first line of any host
   TimePoint next_check_ = TimePoint::max();
 };

@@ -20,7 +20,7 @@ std::optional<Regex::Match> first_match(const std::vector<Regex>& regexes, std::
 
 }  // namespace
 
-LineKey::LineKey(const hosts::Host& host, std::size_t rank, const Comparison& comparison, std::size_t hosts)
+LineKey::LineKey(const hosts::Host& host, std::size_t rank, const SameLines& comparison, std::size_t hosts)
     : comparison_(comparison), fields_(host, rank, hosts, comparison.same == Same::numbers) {}
 
 LineKeys LineKey::keys(std::string_view line) {

@@ -18,7 +18,7 @@ namespace podrun::output {
 enum class Same { bytes, log_line, numbers };
 
 /// How lines are compared.
-struct Comparison {
+struct SameLines {
   Same same = Same::bytes;
   std::vector<Regex> ignored = {};  ///< `--dedup-ignore`: what matches does not count
 };
@@ -38,7 +38,7 @@ struct LineKeys {
 class LineKey {
  public:
   /// `rank` is the host's number among the hosts that run; `hosts` is how many do, 0 if that is not known.
-  LineKey(const hosts::Host& host, std::size_t rank, const Comparison& comparison, std::size_t hosts = 0);
+  LineKey(const hosts::Host& host, std::size_t rank, const SameLines& comparison, std::size_t hosts = 0);
 
   /// The host has these names and addresses, too.
   void add_names(const std::vector<std::string>& names) { fields_.add_names(names); }
@@ -56,7 +56,7 @@ class LineKey {
   std::span<const LogField> with_ignored(std::string_view line, std::span<const LogField> found,
                                          std::vector<LogField>& fields);
 
-  Comparison comparison_;
+  SameLines comparison_;
   LineFields fields_;
   std::vector<LogField> folded_;
   std::vector<LogField> merged_;  ///< of with_ignored()

@@ -115,7 +115,7 @@ class AgentProxy::State : public std::enable_shared_from_this<State> {
         timer_(agent_->executor()),
         woken_(std::make_shared<Event>(agent_->executor())) {}
 
-  void give_up_after(std::chrono::milliseconds patience) { patience_ = patience; }
+  void give_up_after(std::chrono::milliseconds limit) { limit_ = limit; }
   bool has_given_up() const { return !given_up_.empty(); }
   bool waits() const { return waits_; }
 
@@ -210,8 +210,8 @@ class AgentProxy::State : public std::enable_shared_from_this<State> {
 
   void begin_waiting() {
     waits_ = true;
-    if (!patience_) return;
-    timer_.expires_after(*patience_);
+    if (!limit_) return;
+    timer_.expires_after(*limit_);
     timer_.async_wait([self = shared_from_this()](const std::error_code& cancelled) {
       const bool is_late =
           std::chrono::steady_clock::now() >= self->timer_.expiry();  // false: the expiry of an earlier wait
@@ -223,7 +223,7 @@ class AgentProxy::State : public std::enable_shared_from_this<State> {
     timer_.cancel();
   }
   void give_up() {
-    given_up_ = fmt::format("no answer for {:g} s", std::chrono::duration<double>(*patience_).count());
+    given_up_ = fmt::format("no answer for {:g} s", std::chrono::duration<double>(*limit_).count());
     if (question_) question_->close();
     woken_->notify();
   }
@@ -237,7 +237,7 @@ class AgentProxy::State : public std::enable_shared_from_this<State> {
   std::shared_ptr<Agent::State> agent_;
   AgentSocket served_;  ///< libssh has the other end
   std::shared_ptr<AgentQuestion> question_;
-  std::optional<std::chrono::milliseconds> patience_;  ///< for each question
+  std::optional<std::chrono::milliseconds> limit_;  ///< for each question
   asio::steady_timer timer_;
   bool waits_ = false;    ///< waits for an answer
   std::string given_up_;  ///< the reason; empty: it has not given up
@@ -257,7 +257,7 @@ int AgentProxy::release_descriptor() {
 }
 const std::string& AgentProxy::last_asked() const { return state_->last_asked(); }
 const std::string& AgentProxy::trouble() const { return state_->trouble(); }
-void AgentProxy::give_up_after(std::chrono::milliseconds patience) { state_->give_up_after(patience); }
+void AgentProxy::give_up_after(std::chrono::milliseconds limit) { state_->give_up_after(limit); }
 bool AgentProxy::has_given_up() const { return state_->has_given_up(); }
 bool AgentProxy::waits() const { return state_->waits(); }
 void AgentProxy::stop() { state_->stop(); }

@@ -64,7 +64,7 @@ class AgentProxy {
   /// The agent's last error; libssh itself only says "out of memory".
   const std::string& trouble() const;
   /// Stops asking the agent once it has left a question unanswered for this long.
-  void give_up_after(std::chrono::milliseconds patience);
+  void give_up_after(std::chrono::milliseconds limit);
   bool has_given_up() const;
   /// Whether the real agent has yet to answer a question.
   bool waits() const;

@@ -29,7 +29,7 @@ struct Credentials {
   Agents& agents;
   BlockingPool& pool;  ///< for libssh calls that wait for the agent, which may ask its user
   /// How long a login waits for an agent if there are key files as well.
-  std::chrono::milliseconds agent_patience{5'000};
+  std::chrono::milliseconds agent_limit{5'000};
 };
 
 /// in_doubt: the host's key has changed, so no agent and no password is used. Keys of files are, because a

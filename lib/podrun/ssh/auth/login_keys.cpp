@@ -78,7 +78,7 @@ asio::awaitable<std::vector<KeyCandidate>> Login::candidates() {
   const bool has_files = std::any_of(identities.begin(), identities.end(), [](const auto& identity) {
     return identity->key || !identity->locked_file.empty();
   });
-  if (agent_ && has_files) agent_->give_up_after(credentials_.agent_patience);
+  if (agent_ && has_files) agent_->give_up_after(credentials_.agent_limit);
   std::vector<AgentKey> agent_keys;
   if (agent_) agent_keys = co_await agent_->list();
   transport_.check();

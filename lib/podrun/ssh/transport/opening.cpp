@@ -120,7 +120,7 @@ void Opening::note(ssh_options_e option, const std::string& value) {
   }
 }
 
-void Opening::look(int descriptor, std::uint64_t received) {
+void Opening::peek(int descriptor, std::uint64_t received) {
   const auto at = static_cast<std::size_t>(received);
   // More than the size: between two calls libssh has read what was not seen.
   if (is_read_ || at > bytes_.size() || at >= kLongestOpening) return;

@@ -40,7 +40,7 @@ class Opening {
   /// Remembers podrun's own algorithms.
   void note(ssh_options_e option, const std::string& value);
   /// Looks at the bytes that libssh reads next. `received`: how many it has read.
-  void look(int descriptor, std::uint64_t received);
+  void peek(int descriptor, std::uint64_t received);
   std::string line_before_version() const { return ssh::line_before_version(bytes_); }
   /// Why the server may have ended the connection at this stage, as far as its own words tell.
   std::optional<link::Failure> early_end(link::Stage stage) const;

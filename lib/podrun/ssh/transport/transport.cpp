@@ -161,7 +161,7 @@ asio::awaitable<void> Transport::connect() {
     std::error_code ignored;
     waits_->descriptor.io_control(readable, ignored);
     if (readable.get() > 0)  // otherwise this would take an error that is meant for libssh
-      opening_.look(waits_->descriptor.native_handle(), bytes_received());
+      opening_.peek(waits_->descriptor.native_handle(), bytes_received());
     const int result = call(continue_connect);
     if (result == SSH_OK) break;
     if (ssh_get_serverbanner(session_.get())) stage_ = link::Stage::key_exchange;
