@@ -25,7 +25,7 @@ add_compile_definitions(PODRUN_STATIC)
 # The licences of everything that is linked in, and the texts that these name.
 include(GNUInstallDirs)
 foreach(package libasio-dev libcli11-dev libfmt-dev nlohmann-json3-dev libssh-dev libssl-dev zlib1g-dev libarchive-dev libyaml-cpp-dev
-    libedit-dev libncurses-dev libbsd-dev libmd-dev libutf8proc-dev libevent-dev libnghttp2-dev libcmark-gfm-dev libcmark-gfm-extensions-dev libc6-dev libstdc++6)
+    libedit-dev libncurses-dev libbsd-dev libmd-dev libutf8proc-dev libevent-dev libnghttp2-dev libc6-dev libstdc++6)
   string(REGEX REPLACE "-dev$" "" name ${package})
   install(FILES /usr/share/doc/${package}/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR}/licences RENAME ${name})
 endforeach()

@@ -226,7 +226,7 @@ def test_the_pages_of_docs_are_in_the_program_and_fit_80_columns(podrun):
 
 def test_a_page_is_below_the_page_of_its_command(podrun):
     text = podrun.ok("help", "kill").decode()
-    assert text.index("Usage:") < text.index("podrun kill\n-----------")
+    assert text.index("Usage:") < text.index("\n# `podrun kill`")
     assert podrun.ok("push", "--help").decode().endswith("\nMore: podrun help files\n")
 
 

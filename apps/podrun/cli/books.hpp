@@ -33,8 +33,8 @@ bool is_script(const Book& example);
 /// comment.
 std::string subject_of(const Book& book);
 
-/// A page as plain text: paragraphs and cells of tables are wrapped to `width` columns, code is not. Links to
-/// other pages become `podrun help NAME`. Markdown is CommonMark with GitHub's tables.
+/// A page for a terminal: Markdown whose paragraphs are wrapped to `width` columns, with the cells of a row
+/// below each other. Links to other pages become `podrun help NAME`.
 std::string page_text(const Book& page, std::size_t width);
 
 }  // namespace podrun::cli

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns a page of docs/ into text for a terminal or a pipe.
-#include <cmark-gfm-core-extensions.h>
-#include <cmark-gfm-extension_api.h>
-#include <cmark-gfm.h>
-
+// Wraps a page of docs/ for a terminal or a pipe. It stays Markdown, which reads well as it is, but for what
+// does not: long lines, rows of tables and links to other pages.
 #include <algorithm>
-#include <memory>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -21,256 +16,152 @@
 namespace podrun::cli {
 namespace {
 
-using Node = std::unique_ptr<cmark_node, decltype(&cmark_node_free)>;
-using Row = std::vector<std::string>;
-
 constexpr std::size_t kIndent = 4;
-constexpr std::size_t kGap = 2;  ///< between the columns of a table
+constexpr auto npos = std::string_view::npos;
 
-Node parse(std::string_view markdown) {
-  cmark_gfm_core_extensions_ensure_registered();
-  const std::unique_ptr<cmark_parser, decltype(&cmark_parser_free)> parser(
-      cmark_parser_new(CMARK_OPT_DEFAULT), cmark_parser_free);
-  cmark_parser_attach_syntax_extension(parser.get(), cmark_find_syntax_extension("table"));
-  cmark_parser_feed(parser.get(), markdown.data(), markdown.size());
-  return {cmark_parser_finish(parser.get()), cmark_node_free};
-}
-
-std::string_view type_of(cmark_node* node) { return cmark_node_get_type_string(node); }
-
-std::string literal_of(cmark_node* node) {
-  const char* const literal = cmark_node_get_literal(node);
-  return literal ? literal : "";
-}
-
-std::string inline_text(cmark_node* parent);
-
-/// `podrun help files` for `files.md#pull`; empty for other targets.
-std::string command_for_page(std::string_view target) {
-  target = target.substr(0, target.find('#'));
-  target.remove_prefix(std::min(target.rfind('/') + 1, target.size()));
-  const Book* const page = find_book(pages(), target);
-  return page ? fmt::format("podrun help {}", page->name) : "";
-}
-
-std::string link_text(cmark_node* link) {
-  const char* const target = cmark_node_get_url(link);
-  const std::string text = inline_text(link);
-  const std::string command = command_for_page(target ? target : "");
-  if (command.empty()) return text;
-  const bool is_command_alone = !command_for_page(text).empty() || text == "details";
-  return is_command_alone ? command : fmt::format("{} ({})", text, command);
-}
-
-std::string inline_text(cmark_node* parent) {
-  std::string text;
-  for (cmark_node* node = cmark_node_first_child(parent); node; node = cmark_node_next(node)) {
-    const cmark_node_type type = cmark_node_get_type(node);
-    if (type == CMARK_NODE_SOFTBREAK || type == CMARK_NODE_LINEBREAK)
-      text += ' ';
-    else if (type == CMARK_NODE_LINK)
-      text += link_text(node);
-    else if (type == CMARK_NODE_IMAGE)
-      continue;
-    else if (cmark_node_first_child(node))
-      text += inline_text(node);
-    else if (type != CMARK_NODE_HTML_INLINE)
-      text += literal_of(node);
+/// `[pull](files.md#pull)` becomes `pull (podrun help files)`, and the link to another place its text.
+std::string without_links(std::string text) {
+  for (std::size_t end = text.find("]("); end != npos; end = text.find("](")) {
+    std::size_t start = end;
+    for (int open = 1; open > 0 && start > 0;) {
+      --start;
+      if (text[start] == ']') ++open;
+      if (text[start] == '[') --open;
+    }
+    const std::size_t close = std::min(text.find(')', end), text.size() - 1);
+    const std::string target = text.substr(end + 2, close - end - 2);
+    std::string shown = text.substr(start + 1, end - start - 1);
+    if (const Book* const page = find_book(pages(), target.substr(0, target.find('#')))) {
+      const std::string command = fmt::format("podrun help {}", page->name);
+      const bool is_alone = shown.substr(shown.rfind('/') + 1) == page->file || shown == "details";
+      shown = is_alone ? command : fmt::format("{} ({})", shown, command);
+    }
+    text.replace(start, close + 1 - start, shown);
   }
   return text;
 }
 
-std::size_t longest_word(std::string_view text) {
-  std::size_t longest = 0;
-  for (const std::string_view word : split(text, ' ')) longest = std::max(longest, output::cell_width(word));
-  return longest;
+/// How many characters of `* ` or `12. ` begin a line.
+std::size_t mark_of(std::string_view line) {
+  if (line.starts_with("* ")) return 2;
+  const std::size_t digits = std::min(line.find_first_not_of("0123456789"), line.size());
+  return digits > 0 && line.substr(digits).starts_with(". ") ? digits + 2 : 0;
 }
 
-/// The widths of the columns: as wide as their cells, or, where that is too wide, the wide ones share what
-/// the others leave. Empty if a word would have to be broken.
-std::vector<std::size_t> column_widths(const std::vector<Row>& rows, std::size_t width) {
-  const std::size_t count = rows.front().size();
-  std::vector<std::size_t> natural(count, 0);
-  std::vector<std::size_t> least(count, 0);
-  for (const Row& row : rows) {
-    for (std::size_t column = 0; column < count; ++column) {
-      natural[column] = std::max(natural[column], output::cell_width(row[column]));
-      least[column] = std::max(least[column], longest_word(row[column]));
-    }
-  }
-  const std::size_t needed = std::accumulate(least.begin(), least.end(), kGap * (count - 1));
-  if (needed > width) return {};
-  std::size_t spare = width - needed;
-  std::vector<std::size_t> narrow_first(count);
-  std::iota(narrow_first.begin(), narrow_first.end(), 0);
-  std::ranges::sort(narrow_first, {}, [&](std::size_t column) { return natural[column]; });
-  std::vector<std::size_t> widths = least;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t column = narrow_first[i];
-    const std::size_t more = std::min(natural[column] - least[column], spare / (count - i));
-    widths[column] += more;
-    spare -= more;
-  }
-  return widths;
-}
+/// Whether a line says where a mark leads: `[p1]: https://example.org`.
+bool is_definition(std::string_view line) { return line.starts_with('[') && line.find("]: ") != npos; }
 
-/// The cells of a row beside each other, each wrapped to its column.
-std::string lay_out(const Row& row, const std::vector<std::size_t>& widths) {
-  std::vector<std::vector<std::string>> cells;
-  std::size_t height = 0;
-  for (std::size_t column = 0; column < row.size(); ++column) {
-    const std::string wrapped = output::wrap(row[column], widths[column]);
-    std::vector<std::string> lines;
-    for (const std::string_view line : split(wrapped, '\n')) lines.emplace_back(line);
-    height = std::max(height, lines.size());
-    cells.push_back(std::move(lines));
-  }
-  std::string text;
-  for (std::size_t line = 0; line < height; ++line) {
-    std::string whole;
-    std::size_t wanted = 0;  // the column at which the next cell begins
-    for (std::size_t column = 0; column < cells.size(); ++column) {
-      if (line < cells[column].size() && !cells[column][line].empty()) {
-        whole.resize(whole.size() + wanted - std::min(wanted, output::cell_width(whole)), ' ');
-        whole += cells[column][line];
-      }
-      wanted += widths[column] + kGap;
+/// The cells of `| a | b \| c |`.
+std::vector<std::string> cells_of(std::string_view row) {
+  std::vector<std::string> cells;
+  std::string cell;
+  for (std::size_t i = 1; i < row.size(); ++i) {
+    if (row[i] == '\\' && row.substr(i + 1).starts_with('|')) {
+      cell += row[++i];
+    } else if (row[i] == '|') {
+      cells.push_back(without_links(std::string(trim_space(cell))));
+      cell.clear();
+    } else {
+      cell += row[i];
     }
-    text += whole + '\n';
   }
-  return text;
+  return cells;
 }
 
 class PageWriter {
  public:
   explicit PageWriter(std::size_t width) : width_(width) {}
 
-  void write_children(cmark_node* parent, std::size_t indent) {
-    for (cmark_node* node = cmark_node_first_child(parent); node; node = cmark_node_next(node))
-      write(node, indent);
+  void add(std::string_view line) {
+    const std::string_view text = trim_space(line);
+    const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
+    if (!text.starts_with('|')) headings_.clear();
+    if (text.starts_with("```")) {
+      is_fenced_ = !is_fenced_;
+    } else if (is_fenced_) {
+      write_code(line.empty() ? "" : std::string(kIndent, ' ').append(line));
+    } else if (is_comment_ || text.starts_with("<!--")) {
+      is_comment_ = text.find("-->") == npos;
+    } else if (text.empty()) {
+      end_paragraph();
+      if (!text_.empty() && !text_.ends_with("\n\n")) text_ += '\n';
+    } else if (paragraph_.empty() && indent >= kIndent) {
+      write_code(line);
+    } else if (text.starts_with('|')) {
+      add_row(cells_of(text));
+    } else if (text.starts_with('#')) {
+      end_paragraph();
+      text_.append(line) += '\n';
+    } else if (!text.starts_with("![") && !is_definition(text)) {
+      add_text(text, indent);
+    }
   }
-  std::string take() { return std::move(text_); }
+  std::string take() {
+    end_paragraph();
+    return std::move(text_);
+  }
 
  private:
-  void write(cmark_node* node, std::size_t indent) {
-    if (type_of(node) == "table") return write_table(node, indent);
-    switch (cmark_node_get_type(node)) {
-      case CMARK_NODE_HEADING:
-        return write_heading(inline_text(node));
-      case CMARK_NODE_PARAGRAPH:
-        return write_paragraph(inline_text(node), indent);
-      case CMARK_NODE_CODE_BLOCK:
-        return write_code(literal_of(node), indent + kIndent);
-      case CMARK_NODE_LIST:
-        return write_list(node, indent);
-      case CMARK_NODE_BLOCK_QUOTE:
-        return write_children(node, indent + kGap);
-      default:
-        break;  // comments
+  void add_text(std::string_view text, std::size_t indent) {
+    const std::size_t mark = mark_of(text);
+    if (mark > 0 || paragraph_.empty()) {
+      end_paragraph();
+      lead_ = std::string(indent, ' ').append(text.substr(0, mark));
+      paragraph_ = text.substr(mark);
+    } else {
+      (paragraph_ += ' ') += text;
     }
   }
-  /// A blank line before each block, but not after the mark of a list's item.
-  void begin_block(std::size_t indent) {
-    if (is_after_mark_) {
-      is_after_mark_ = false;
-      return;
-    }
-    if (!text_.empty() && !is_tight_) text_ += '\n';
-    text_.append(indent, ' ');
-  }
-  void write_heading(const std::string& heading) {
-    begin_block(0);
-    text_ += heading + '\n' + std::string(output::cell_width(heading), '-') + '\n';
-  }
-  void write_paragraph(const std::string& paragraph, std::size_t indent) {
-    if (paragraph.empty()) return;
-    begin_block(indent);
-    text_ += output::wrap(paragraph, width_, indent) + '\n';
-  }
-  void write_code(std::string_view code, std::size_t indent) {
-    begin_block(0);
-    if (code.ends_with('\n')) code.remove_suffix(1);
-    for (const std::string_view line : split(code, '\n')) write_code_line(line, indent);
+  void end_paragraph() {
+    if (!paragraph_.empty())
+      text_ += lead_ + output::wrap(without_links(paragraph_), width_, lead_.size()) + '\n';
+    paragraph_.clear();
   }
   /// A comment that does not fit stands below its command.
-  void write_code_line(std::string_view line, std::size_t indent) {
+  void write_code(std::string_view line) {
+    end_paragraph();
     const std::size_t comment = line.find("  # ");
-    const bool fits = indent + output::cell_width(line) <= width_;
-    if (line.empty() || fits || comment == std::string_view::npos) {
-      text_ += (line.empty() ? "" : std::string(indent, ' ') + std::string(line)) + '\n';
+    if (output::cell_width(line) <= width_ || comment == npos) {
+      text_.append(line) += '\n';
       return;
     }
-    const std::string_view command = line.substr(0, line.find_last_not_of(' ', comment) + 1);
-    if (!command.empty()) text_ += std::string(indent, ' ') + std::string(command) + '\n';
-    const std::size_t below = indent + kIndent;
+    const std::size_t end = line.find_last_not_of(' ', comment) + 1;
+    if (end > 0) text_.append(line.substr(0, end)) += '\n';
+    const std::size_t below = line.find_first_not_of(' ') + kIndent;
     text_ +=
         std::string(below, ' ') + "# " + output::wrap(line.substr(comment + 4), width_, below + 2) + '\n';
   }
-  void write_list(cmark_node* list, std::size_t indent) {
-    const bool is_numbered = cmark_node_get_list_type(list) == CMARK_ORDERED_LIST;
-    int number = cmark_node_get_list_start(list);
-    const bool was_tight = is_tight_;
-    for (cmark_node* item = cmark_node_first_child(list); item; item = cmark_node_next(item)) {
-      const std::string mark = is_numbered ? fmt::format("{}. ", number++) : "* ";
-      begin_block(indent);
-      text_ += mark;
-      is_after_mark_ = true;
-      is_tight_ = was_tight;
-      write_children(item, indent + mark.size());
-      is_after_mark_ = false;
-      is_tight_ = cmark_node_get_list_tight(list) != 0;
+  /// Below the first cell of a row its others, each with its heading if there are several.
+  void add_row(const std::vector<std::string>& cells) {
+    end_paragraph();
+    if (cells.empty() || cells.front().starts_with("---")) return;
+    if (headings_.empty()) {
+      headings_ = cells;
+      return;
     }
-    is_tight_ = was_tight;
-  }
-  void write_table(cmark_node* table, std::size_t indent) {
-    std::vector<Row> rows;
-    for (cmark_node* line = cmark_node_first_child(table); line; line = cmark_node_next(line)) {
-      Row row;
-      for (cmark_node* cell = cmark_node_first_child(line); cell; cell = cmark_node_next(cell))
-        row.push_back(inline_text(cell));
-      rows.push_back(std::move(row));
-    }
-    const std::vector<std::size_t> widths = column_widths(rows, width_ - indent);
-    if (widths.empty()) return write_records(rows, indent);
-    Row rules;
-    for (const std::size_t width : widths) rules.emplace_back(width, '-');
-    const bool has_heading =
-        std::ranges::any_of(rows.front(), [](const std::string& cell) { return !cell.empty(); });
-    if (has_heading)
-      rows.insert(rows.begin() + 1, rules);
-    else
-      rows.erase(rows.begin());
-    begin_block(0);
-    for (const Row& row : rows) text_ += lay_out(row, widths);
-  }
-
-  /// A table without columns: below the first cell of a row the others, each with its heading.
-  void write_records(const std::vector<Row>& rows, std::size_t indent) {
-    const Row& headings = rows.front();
-    for (auto row = rows.begin() + 1; row != rows.end(); ++row) {
-      write_paragraph(row->front(), indent);
-      for (std::size_t column = 1; column < row->size(); ++column) {
-        if ((*row)[column].empty()) continue;
-        const std::string heading = headings.size() > 2 ? headings[column] + ": " : "";
-        text_ += std::string(indent + kIndent, ' ') +
-                 output::wrap(heading + (*row)[column], width_, indent + kIndent) + '\n';
-      }
+    text_ += output::wrap(cells.front(), width_, 0) + '\n';
+    for (std::size_t column = 1; column < std::min(cells.size(), headings_.size()); ++column) {
+      if (cells[column].empty()) continue;
+      const std::string heading = headings_.size() > 2 ? headings_[column] + ": " : "";
+      text_ += std::string(kIndent, ' ') + output::wrap(heading + cells[column], width_, kIndent) + '\n';
     }
   }
 
   const std::size_t width_;
   std::string text_;
-  bool is_after_mark_ = false;  ///< the text ends with the mark of an item
-  bool is_tight_ = false;       ///< in a list whose items stand without blank lines
+  std::string paragraph_;              ///< its lines so far, without the lead
+  std::string lead_;                   ///< the mark of a list's item, or blanks
+  std::vector<std::string> headings_;  ///< empty: not in a table
+  bool is_fenced_ = false;
+  bool is_comment_ = false;
 };
 
 }  // namespace
 
 std::string page_text(const Book& page, std::size_t width) {
   if (!page.file.ends_with(".md")) return std::string(page.text);
-  const Node document = parse(page.text);
   PageWriter writer(width);
-  writer.write_children(document.get(), 0);
+  for (std::string_view rest = page.text; !rest.empty();) writer.add(take_part(rest, '\n'));
   return writer.take();
 }
 

@@ -14,8 +14,9 @@ std::string text_of(std::string_view markdown, std::size_t width = 40) {
 TEST(PageText, WrapsParagraphsAndLeavesCode) {
   EXPECT_EQ(text_of("# Jobs\n\nA job goes on when the `terminal` or the\nconnection is gone.\n\n"
                     "    podrun start train -- python train.py --steps 100\n"),
-            "Jobs\n----\n\nA job goes on when the terminal or the\nconnection is gone.\n\n"
+            "# Jobs\n\nA job goes on when the `terminal` or the\nconnection is gone.\n\n"
             "    podrun start train -- python train.py --steps 100\n");
+  EXPECT_EQ(text_of("```yaml\ndefaults:\n\n  fanout: 3\n```\n"), "    defaults:\n\n      fanout: 3\n");
 }
 
 TEST(PageText, PutsACommentThatDoesNotFitBelowItsCommand) {
@@ -25,38 +26,30 @@ TEST(PageText, PutsACommentThatDoesNotFitBelowItsCommand) {
       "    podrun stop x    # ends\n");
 }
 
-TEST(PageText, NumbersAndIndentsLists) {
-  EXPECT_EQ(text_of("1. one is a long item that takes two lines\n2. two\n\n* a\n\n* b\n"),
+TEST(PageText, IndentsLists) {
+  EXPECT_EQ(text_of("1. one is a long item\n   that takes two lines\n2. two\n\n* a\n\n* b\n"),
             "1. one is a long item that takes two\n   lines\n2. two\n\n* a\n\n* b\n");
+  EXPECT_EQ(text_of("* an item with a paragraph that\n  follows:\n\n  this one\n\n      code\n"),
+            "* an item with a paragraph that follows:\n\n  this one\n\n      code\n");
 }
 
 TEST(PageText, NamesTheCommandForALinkedPage) {
-  EXPECT_EQ(
-      text_of("See [files.md](files.md#pull), [its keys](tasks.md), [a site](https://example.org).", 100),
-      "See podrun help files, its keys (podrun help tasks), a site.\n");
-  EXPECT_EQ(text_of("It is safe ([details](security.md)).", 100), "It is safe (podrun help security).\n");
+  EXPECT_EQ(text_of("See [copies](files.md#pull), [keys](#keys), [a site](https://example.org).", 100),
+            "See copies (podrun help files), keys, a site.\n");
+  EXPECT_EQ(text_of("[`a[0]`](jobs.md#x): safe ([details](security.md)), [files.md](files.md).", 100),
+            "`a[0]` (podrun help jobs): safe (podrun help security), podrun help files.\n");
 }
 
 TEST(PageText, LeavesOutCommentsAndImages) {
-  EXPECT_EQ(text_of("<!-- not run -->\n\n![picture](training.svg)\n\ntext\n"), "text\n");
+  EXPECT_EQ(text_of("<!-- not run:\nwhy -->\n\n![picture](training.svg)\n\ntext\n"), "text\n");
 }
 
-TEST(PageText, WrapsTheCellsOfATable) {
-  EXPECT_EQ(text_of("| key | meaning |\n|---|---|\n| `setup`, `run` | text for bash that prepares the host "
-                    "|\n| x | y |\n",
-                    32),
-            "key         meaning\n"
-            "----------  --------------------\n"
-            "setup, run  text for bash that\n"
-            "            prepares the host\n"
-            "x           y\n");
-}
-
-TEST(PageText, ListsTheCellsOfATableThatIsTooWide) {
-  EXPECT_EQ(
-      text_of("| fault | when | status |\n|---|---|---|\n| name-is-unknown | connecting | unreachable |\n",
-              30),
-      "name-is-unknown\n    when: connecting\n    status: unreachable\n");
+TEST(PageText, ListsTheCellsOfARow) {
+  EXPECT_EQ(text_of("| key | meaning |\n|---|---|\n| `a \\| b` | text for bash that prepares the host |\n"
+                    "| x | y |\n\ntext\n"),
+            "`a | b`\n    text for bash that prepares the host\nx\n    y\n\ntext\n");
+  EXPECT_EQ(text_of("| fault | when | status |\n|---|---|---|\n| it is unknown | connecting | |\n"),
+            "it is unknown\n    when: connecting\n");
 }
 
 TEST(Books, HaveASubject) {
