@@ -43,7 +43,6 @@ struct FakeConfigWorld {
       return found == statuses.end() ? std::optional<int>(1) : found->second;
     };
     world.own_names = [] { return std::vector<std::string>{"desk.example.com", "10.1.2.3", "fd00::3"}; };
-    world.ssh_version = [] { return std::string("OpenSSH_9.2p1 Debian-2"); };
     return world;
   }
 

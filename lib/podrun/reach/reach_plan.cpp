@@ -17,8 +17,6 @@
 namespace podrun::reach {
 namespace {
 
-constexpr std::size_t kLongestVersion = 4'096;
-
 /// Throws UsageError when `--via` cannot lead to one of the hosts.
 void check_via(const std::string& via, const std::vector<hosts::Host>& hosts) {
   const local::ViaTemplate words(via);
@@ -55,11 +53,6 @@ ReachPlan plan_reach(const ssh::SshCommandLine& command_line, const hosts::Probe
     return local::run_shell_command(shell, command);
   };
   world.own_names = [&probe] { return probe.own_names(); };
-  world.ssh_version = [shell = user_shell(probe)] {
-    constexpr std::chrono::seconds kLimit{10};
-    const std::string text = local::read_shell_command(shell, "ssh -V", kLimit, kLongestVersion).error;
-    return text.substr(0, text.find(','));
-  };
   return {.home = account.home, .config = std::make_shared<ssh::SshConfig>(std::move(world), command_line)};
 }
 

@@ -59,7 +59,6 @@ ssh::ConfigWorld test_world() {
   };
   world.run = [](const std::string& command) { return local::run_shell_command("/bin/sh", command); };
   world.own_names = [] { return std::vector<std::string>{"127.0.0.1"}; };
-  world.ssh_version = [] { return std::string(); };
   return world;
 }
 

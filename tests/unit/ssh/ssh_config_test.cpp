@@ -162,11 +162,9 @@ TEST_F(SshConfigFiles, ErrorsNameFileAndLine) {
   EXPECT_EQ(error("\nHost x\n Prot 22\n"), "~/.ssh/config:3: unknown keyword \"Prot\" (did you mean Port?)");
   EXPECT_EQ(error("Host x\nPort 22x"), "~/.ssh/config:2: bad Port \"22x\" (expected 1-65535)");
   EXPECT_EQ(error("Port"), "~/.ssh/config:1: no value for \"Port\" (expected Port VALUE)");
-  EXPECT_EQ(
-      error("Match later x"),
-      "~/.ssh/config:1: unknown criterion \"later\" of Match decides about this host (expected host, "
-      "originalhost, user, localuser, exec, tagged, localnetwork, version, sessiontype, command, final, "
-      "canonical or all)");
+  EXPECT_EQ(error("Match later x"),
+            "~/.ssh/config:1: unknown criterion \"later\" of Match decides about this host (expected host, "
+            "originalhost, user, localuser, exec, tagged, localnetwork, final, canonical or all)");
   EXPECT_EQ(error("Match host"), "~/.ssh/config:1: no value for \"host\" of Match (expected host VALUE)");
   EXPECT_EQ(error("#\nMACs umac-64@openssh.com"),
             "~/.ssh/config:2: bad MACs \"umac-64@openssh.com\" (expected some that libssh has, such as "
@@ -232,14 +230,8 @@ TEST_F(SshConfigFiles, MatchKnowsTheCriteriaOfNewerSsh) {
   EXPECT_TRUE(matches("localnetwork fd00::/8"));
   EXPECT_TRUE(matches("localnetwork 10.1.2.3"));
   EXPECT_FALSE(matches("localnetwork 10.1.2.4,10.2.0.0/16"));
-  EXPECT_TRUE(matches("version OpenSSH_9.*"));
-  EXPECT_FALSE(matches("version OpenSSH_9.2p1"));
-  EXPECT_TRUE(matches("sessiontype shell,exec"));
-  EXPECT_FALSE(matches("sessiontype shell"));
-  EXPECT_TRUE(matches("command=/bin/*"));
-  EXPECT_FALSE(matches("command \"\""));
   for (const char* bad : {"localnetwork 10.0.0.1/8", "localnetwork 10.0.0.0/33", "localnetwork x", "tagged",
-                          "sessiontype \"\""}) {
+                          "version 9", "sessiontype exec"}) {
     fake_.files[kUsers] = std::string("Match ") + bad + "\n  User x\n";
     EXPECT_NE(error_for({.name = "pod"}), "no error") << bad;
   }

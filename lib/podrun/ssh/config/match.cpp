@@ -19,7 +19,7 @@
 namespace podrun::ssh {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, MatchKind>, 13> kCriteria = {
+constexpr std::array<std::pair<std::string_view, MatchKind>, 10> kCriteria = {
     {{"all", MatchKind::all},
      {"canonical", MatchKind::canonical},
      {"final", MatchKind::final_pass},
@@ -29,17 +29,9 @@ constexpr std::array<std::pair<std::string_view, MatchKind>, 13> kCriteria = {
      {"localuser", MatchKind::local_user},
      {"exec", MatchKind::exec},
      {"tagged", MatchKind::tagged},
-     {"localnetwork", MatchKind::local_network},
-     {"version", MatchKind::version},
-     {"sessiontype", MatchKind::session_type},
-     {"command", MatchKind::command}}};
+     {"localnetwork", MatchKind::local_network}}};
 constexpr std::string_view kKnown =
-    "host, originalhost, user, localuser, exec, tagged, localnetwork, version, sessiontype, command, final, "
-    "canonical or all";
-
-// How podrun's own sessions look to sessiontype and command.
-constexpr std::string_view kSessionType = "exec";
-constexpr std::string_view kCommand = "/bin/sh";
+    "host, originalhost, user, localuser, exec, tagged, localnetwork, final, canonical or all";
 
 bool is_end(const std::optional<std::string>& word) {
   return !word || word->empty() || word->starts_with('#');
@@ -48,9 +40,6 @@ bool is_end(const std::optional<std::string>& word) {
 bool takes_argument(MatchKind kind) {
   return kind != MatchKind::all && kind != MatchKind::canonical && kind != MatchKind::final_pass;
 }
-
-/// `""` asks for no tag and no command.
-bool may_be_empty(MatchKind kind) { return kind == MatchKind::tagged || kind == MatchKind::command; }
 
 /// Whether the address is in the network; none for a network with more than its bits, `10.0.0.1/8`.
 template <class Network, class Address>
@@ -86,10 +75,6 @@ bool is_in_local_network(const std::string& networks, const std::vector<std::str
   });
 }
 
-bool matches_tag(const std::string& tag, const std::string& patterns) {
-  return patterns.empty() ? tag.empty() : matches_pattern_list(tag, patterns);
-}
-
 bool holds(const MatchCriterion& criterion, const MatchFacts& facts) {
   const std::string& argument = criterion.argument;
   switch (criterion.kind) {
@@ -107,15 +92,9 @@ bool holds(const MatchCriterion& criterion, const MatchFacts& facts) {
     case MatchKind::exec:
       return facts.exec(ConfigTokens(facts.world, facts.host).command(argument, kMostTokens));
     case MatchKind::tagged:
-      return matches_tag(facts.tag, argument);
+      return argument.empty() ? facts.tag.empty() : matches_pattern_list(facts.tag, argument);
     case MatchKind::local_network:
       return is_in_local_network(argument, facts.world.own_names());
-    case MatchKind::version:
-      return matches_pattern_list(facts.world.ssh_version(), argument);
-    case MatchKind::session_type:
-      return matches_pattern_list(kSessionType, lower_case(argument));
-    case MatchKind::command:
-      return matches_tag(std::string(kCommand), argument);
     case MatchKind::all:
     case MatchKind::unknown:
       break;
@@ -148,8 +127,9 @@ std::vector<MatchCriterion> parse_match(std::string_view text) {
     }
     if (takes_argument(criterion.kind)) {
       const std::optional<std::string> argument = take_config_word(rest);
-      const bool is_empty = argument && argument->empty() && rest && may_be_empty(criterion.kind);
-      if (is_end(argument) && !is_empty)
+      const bool asks_for_no_tag =
+          criterion.kind == MatchKind::tagged && argument && argument->empty() && rest;
+      if (is_end(argument) && !asks_for_no_tag)
         throw UsageError(fmt::format("no value for \"{}\" of Match (expected {} VALUE)", name, name));
       criterion.argument = *argument;
       if (criterion.kind == MatchKind::exec) check_tokens(criterion.argument, kMostTokens);

@@ -9,7 +9,7 @@
 #include "podrun/ssh/config/ssh_config_tokens.hpp"
 #include "podrun/ssh/config/ssh_config_world.hpp"
 
-// `Match` of ssh_config(5), with the criteria of OpenSSH 10.
+// `Match` of ssh_config(5), with the criteria of OpenSSH 9.
 namespace podrun::ssh {
 
 enum class MatchKind {
@@ -23,9 +23,6 @@ enum class MatchKind {
   exec,
   tagged,
   local_network,
-  version,
-  session_type,
-  command,
   unknown,
 };
 

@@ -27,11 +27,9 @@ struct ConfigWorld {
   std::function<std::optional<int>(const std::string& command)> run;
   /// This machine's own addresses and names.
   std::function<std::vector<std::string>()> own_names;
-  /// `OpenSSH_9.2p1` and what a system adds to it; empty: there is no ssh.
-  std::function<std::string()> ssh_version;
 };
 
-/// The real machine, without `env`, `run`, `own_names` and `ssh_version`.
+/// The real machine, without `env`, `run` and `own_names`.
 ConfigWorld system_config_world(std::string home, std::string user);
 
 }  // namespace podrun::ssh
