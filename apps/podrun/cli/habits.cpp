@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Knows which options and words people bring from ssh, pdsh, clush, parallel-ssh, gcloud, Ansible and
-// SkyPilot, and names podrun's own form of each.
+// Knows which options and words people bring from ssh, pdsh, clush, parallel-ssh, gcloud and Ansible,
+// and names podrun's own form of each.
 #include "cli/habits.hpp"
 
 #include <algorithm>
@@ -23,47 +23,40 @@ constexpr std::string_view kDescribe =
     "on a TPU VM podrun finds the hosts; elsewhere save them once: gcloud compute tpus tpu-vm describe NAME "
     "--zone ZONE --format json | podrun -H - hosts --save";
 
-struct ForeignOption {
-  std::string_view name;
-  std::string_view advice;
-};
-
-/// Their values do not matter. Those whose value is the command are below.
-constexpr std::array kForeignOptions = {
-    ForeignOption{"-a", "podrun runs on every host (leave it out)"},
-    ForeignOption{"--all", "podrun runs on every host (leave it out)"},
-    ForeignOption{"--zone", kDescribe},
-    ForeignOption{"--project", kDescribe},
-    ForeignOption{"-g", "a pod of config.yaml is chosen by --pod NAME"},
-    ForeignOption{"--group", "a pod of config.yaml is chosen by --pod NAME"},
-    ForeignOption{"--inventory", "a file of hosts is read by --hostfile FILE"},
-    ForeignOption{"--become", "as root: --sudo"},
-    ForeignOption{"--forks", "the number of hosts that connect at a time: --fanout N"},
-    ForeignOption{"--par", "the number of hosts that connect at a time: --fanout N"},
-    ForeignOption{"--inline", "output is printed live; at the end, once for hosts that agree: --gather"},
-    ForeignOption{"--secret",
-                  "a secret of a task is given like any variable: --env NAME, with its value set here"},
-    ForeignOption{"--num-nodes", "the hosts are chosen by --hosts or --workers"},
-};
-
-struct ForeignWord {
+struct Habit {
   std::string_view word;
   std::string_view advice;
 };
 
-constexpr std::string_view kRestarts =
-    "a command that starts again when it fails: podrun --restarts N -- COMMAND";
+constexpr std::string_view kEveryHost = "podrun runs on every host (leave it out)";
+constexpr std::string_view kPod = "a pod of config.yaml is chosen by --pod NAME";
+constexpr std::string_view kFanout = "the number of hosts that connect at a time: --fanout N";
+
+/// Options of other tools; their values do not matter. Those whose value is the command are below.
+constexpr std::array kOptions = {
+    Habit{"-a", kEveryHost},
+    Habit{"--all", kEveryHost},
+    Habit{"--zone", kDescribe},
+    Habit{"--project", kDescribe},
+    Habit{"-g", kPod},
+    Habit{"--group", kPod},
+    Habit{"--inventory", "a file of hosts is read by --hostfile FILE"},
+    Habit{"--become", "as root: --sudo"},
+    Habit{"--forks", kFanout},
+    Habit{"--par", kFanout},
+    Habit{"--inline", "output is printed live; at the end, once for hosts that agree: --gather"},
+};
+
+constexpr std::string_view kCopy =
+    "to copy files to all hosts: podrun push SRC DEST; from them: podrun pull SRC DEST";
 
 /// Commands of other tools that do something to the hosts or jobs as a whole.
-constexpr std::array kForeignWords = {
-    ForeignWord{"attach", "to follow the output of a job: podrun logs -f NAME"},
-    ForeignWord{"cp", "to copy files to all hosts: podrun push SRC DEST; from them: podrun pull SRC DEST"},
-    ForeignWord{"restart", kRestarts},
-    ForeignWord{"restarts", kRestarts},
-    ForeignWord{"scp", "to copy files to all hosts: podrun push SRC DEST; from them: podrun pull SRC DEST"},
-    ForeignWord{"status", "the jobs and their state: podrun ps; the hosts: podrun check"},
-    ForeignWord{"tail", "to follow the output of a job: podrun logs -f NAME"},
-    ForeignWord{"top", "on worker 3, with its terminal: podrun ssh 3 top"},
+constexpr std::array kCommands = {
+    Habit{"cp", kCopy},
+    Habit{"restart", "a command that starts again when it fails: podrun --restarts N -- COMMAND"},
+    Habit{"scp", kCopy},
+    Habit{"status", "the jobs and their state: podrun ps; the hosts: podrun check"},
+    Habit{"tail", "to follow the output of a job: podrun logs -f NAME"},
 };
 
 std::string podrun_line(const Words& options, const Words& command) {
@@ -141,8 +134,8 @@ std::optional<std::string> answer_to_option(const std::string& word, const Words
     return fmt::format("--command: the command stands after --: {}",
                        podrun_line(without_option(name, all), {command.value_or("COMMAND")}));
   }
-  const auto* const found = std::ranges::find(kForeignOptions, name, &ForeignOption::name);
-  if (found == kForeignOptions.end()) return std::nullopt;
+  const auto* const found = std::ranges::find(kOptions, name, &Habit::word);
+  if (found == kOptions.end()) return std::nullopt;
   return fmt::format("{}: {}", name, found->advice);
 }
 
@@ -156,8 +149,8 @@ std::string answer_to_word(const TypedWords& typed, const std::optional<std::str
     return fmt::format("podrun needs no \"{}\": {}", word,
                        podrun_line(typed.options, rest.empty() ? Words{"COMMAND"} : rest));
   }
-  if (const auto* const foreign = std::ranges::find(kForeignWords, word, &ForeignWord::word);
-      foreign != kForeignWords.end())
+  if (const auto* const foreign = std::ranges::find(kCommands, word, &Habit::word);
+      foreign != kCommands.end())
     return fmt::format("\"{}\" is not a podrun command; {}; to run it on every host: {}", word,
                        foreign->advice, podrun_line(typed.options, typed.words));
   if (is_shell_builtin(word)) {

@@ -57,11 +57,6 @@ TEST(Habits, OfAnsible) {
   EXPECT_EQ(option("-m", {"-m", "shell", "-a", "uptime -p"}), answer);
 }
 
-TEST(Habits, OfSkyPilot) {
-  EXPECT_EQ(option("--num-nodes", {"--num-nodes", "4"}),
-            "--num-nodes: the hosts are chosen by --hosts or --workers");
-}
-
 TEST(Habits, KnowNoOtherOptions) { EXPECT_EQ(option("--frobnicate", {"--frobnicate"}), "none"); }
 
 TEST(Habits, WriteDedupWithItsValue) {
@@ -76,11 +71,9 @@ TEST(Habits, OfToolsWithJobsAndCopies) {
   EXPECT_NE(word({}, {"scp", "a", "b"}).find("; to copy files to all hosts: podrun push SRC DEST; "),
             std::string::npos);
   EXPECT_NE(word({}, {"cp", "a", "b"}).find("from them: podrun pull SRC DEST; "), std::string::npos);
-  EXPECT_NE(word({}, {"restarts"}).find("podrun --restarts N -- COMMAND; "), std::string::npos);
+  EXPECT_NE(word({}, {"restart"}).find("podrun --restarts N -- COMMAND; "), std::string::npos);
   EXPECT_NE(word({}, {"tail", "-f", "log"}).find("podrun logs -f NAME; "), std::string::npos);
   EXPECT_TRUE(word({"-d"}, {"tail", "-f", "log"}).ends_with(": podrun -d -- tail -f log"));
-  EXPECT_NE(word({}, {"attach", "train"}).find("podrun logs -f NAME; "), std::string::npos);
-  EXPECT_NE(word({}, {"top"}).find("podrun ssh 3 top; "), std::string::npos);
 }
 
 TEST(Habits, PutTheCommandOfAJobAfterDashes) {
