@@ -75,7 +75,8 @@ class LogsCommand final : public cli::Command {
     request_.timestamps = context.options.timestamps;
     check_combination(context.options);
     const session::SessionSpec spec = context.session_for_reader();
-    if (context.options.dry_run) return context.answer(cli::describe_surroundings(list(spec, names.front())));
+    if (context.options.dry_run)
+      return context.answer(cli::describe_surroundings(jobs::list_run(spec, names.front())));
     session::Session session(spec, context.probe, session::Session::Connections::kept);
     int status = 0;
     for (const std::string& name : names) {
@@ -103,24 +104,17 @@ class LogsCommand final : public cli::Command {
     if (!all_starts_) start_ = cli::parse_count(text);
   }
 
-  static session::RunSpec list(const session::SessionSpec& spec, const std::string& name) {
-    return jobs::jobs_run(spec, {.action = "list", .job_names = name});
-  }
-
   int show(const std::string& name, const session::SessionSpec& spec, session::Session& session,
            const cli::Context& context) {
     request_.name = name;
-    const jobs::JobAnswers jobs = jobs::ask_jobs(session, list(spec, name));
+    const jobs::JobAnswers jobs = jobs::find_job(session, jobs::list_run(spec, name), request_);
     int status = jobs.answers.result.status;
     if (jobs.answers.result.interrupted_by) return status;
-    const session::RunSpec asked = list(spec, name);
-    jobs::set_places(request_, asked.plan.hosts, jobs.listed);
-    session.say(jobs::describe_strays(name, asked.plan.hosts, jobs.listed));
     std::vector<std::uint64_t> starts = {start_};
     if (all_starts_) starts = kept_starts(jobs);
     for (const std::uint64_t start : starts) {
       if (all_starts_ && start != kNewest) session.say({fmt::format("{}, start {}", name, start)});
-      session::RunSpec run = list(spec, name);
+      session::RunSpec run = jobs::list_run(spec, name);
       run.view = cli::view(context.options);
       run.view.timestamps = false;  // the lines have the times of their hosts
       status = std::max(status, show_start(start, std::move(run), jobs, session));

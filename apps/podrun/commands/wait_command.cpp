@@ -25,7 +25,8 @@ class WaitCommand final : public cli::Command {
     const std::vector<std::string>& names = context.options.operands;
     for (const std::string& name : names) jobs::check_job_name(name);
     const session::SessionSpec spec = context.session_for_reader();
-    if (context.options.dry_run) return context.answer(cli::describe_surroundings(list(spec, names.front())));
+    if (context.options.dry_run)
+      return context.answer(cli::describe_surroundings(jobs::list_run(spec, names.front())));
     jobs::LogRequest request{.name = {}, .follow = true, .is_silent = true};
     if (context.options.limits.timeout) {
       request.limit = context.options.limits.timeout;
@@ -44,20 +45,14 @@ class WaitCommand final : public cli::Command {
   }
 
  private:
-  static session::RunSpec list(const session::SessionSpec& spec, const std::string& name) {
-    return jobs::jobs_run(spec, {.action = "list", .job_names = name});
-  }
-
   static session::Ended wait_for(jobs::LogRequest& request, const session::SessionSpec& spec,
                                  session::Session& session, const cli::Context& context) {
     session::Ended ended{.job = request.name};
-    session::RunSpec run = list(spec, request.name);
-    const jobs::JobAnswers jobs = jobs::ask_jobs(session, run);
+    session::RunSpec run = jobs::list_run(spec, request.name);
+    const jobs::JobAnswers jobs = jobs::find_job(session, run, request);
     ended.status = jobs.answers.result.status;
     ended.is_interrupted = jobs.answers.result.interrupted_by.has_value();
     if (ended.is_interrupted) return ended;
-    jobs::set_places(request, run.plan.hosts, jobs.listed);
-    session.say(jobs::describe_strays(request.name, run.plan.hosts, jobs.listed));
     std::vector<std::size_t> with_job;
     std::vector<std::size_t> without;
     for (const jobs::ListedJobs& each : jobs.listed)

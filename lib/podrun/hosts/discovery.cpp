@@ -87,10 +87,7 @@ HostListing ask_command(const HostQuery& query, const Probe& probe) {
       parse_hosts_file(query.read_command(*query.command, probe), kWhere, probe, query.read_description);
   if (list.hosts.empty())
     throw UsageError(fmt::format("{}: it printed no host ({})", kWhere, *query.command));
-  return {.where = kWhere,
-          .hosts = std::move(list.hosts),
-          .notes = std::move(list.notes),
-          .has_description = list.has_description};
+  return listing_of(kWhere, std::move(list));
 }
 
 /// The list from `-H`, `--hostfile` or `--hosts-command`.
@@ -105,10 +102,7 @@ HostListing chosen(const HostQuery& query, const Probe& probe) {
   const bool read_input = std::find(query.lists.begin(), query.lists.end(), "-") != query.lists.end();
   if (read_input && list.hosts.empty())
     throw UsageError(from + ": standard input has no host (did the command before \"|\" fail?)");
-  return {.where = from,
-          .hosts = std::move(list.hosts),
-          .notes = std::move(list.notes),
-          .has_description = list.has_description};
+  return listing_of(from, std::move(list));
 }
 
 /// Whether the source is missing, which needs no explanation.

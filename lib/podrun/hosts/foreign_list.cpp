@@ -184,24 +184,18 @@ void refuse_failure_of_gcloud(std::string_view line, std::string_view where) {
                                line.substr(kPrefix.size(), kMost)));
 }
 
-bool is_message(const Form* form) { return form && form->what.find("message") != npos; }
-
 }  // namespace
 
-void refuse_message(std::string_view text, std::string_view where) {
-  for (std::string_view rest = text; !rest.empty();) refuse_failure_of_gcloud(take_part(rest, '\n'), where);
-  const Form* form = form_of(text);
-  if (is_message(form)) refuse(where, *form);
-}
-
-void refuse_messages(std::string_view text, std::string_view path) {
+void refuse_messages(std::string_view text, std::string_view where, LinesOf kind) {
   bool is_first = true;
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::string_view line = trim_space(take_part(text, '\n'));
     if (line.empty() || line.front() == '#') continue;
-    refuse_failure_of_gcloud(line, fmt::format("{}:{}", path, number));
+    const std::string place =
+        kind == LinesOf::file ? fmt::format("{}:{}", where, number) : std::string(where);
+    refuse_failure_of_gcloud(line, place);
     const Form* form = std::exchange(is_first, false) ? form_of(line) : nullptr;
-    if (is_message(form)) refuse(path, number, *form);
+    if (form && form->what.find("message") != npos) refuse(place, *form);
   }
 }
 

@@ -21,12 +21,12 @@ bool is_flattened(std::string_view line);
 /// Ansible, an ssh_config. Throws UsageError, `path:line: ` and how to get a list from the same program.
 void refuse_foreign_list(std::string_view text, std::string_view path);
 
-/// Refuses a text that begins as a message or a table of a program does, such as `No resources found`. Throws
-/// UsageError, `where: ` and what to do.
-void refuse_message(std::string_view text, std::string_view where);
+/// Messages about a file or another text name the line; those about an option's value do not.
+enum class LinesOf { file, value };
 
-/// The same for a text of lines, whose first one may be such a message, or any line the reason of gcloud.
-void refuse_messages(std::string_view text, std::string_view path);
+/// Refuses a text that begins with a message of a program, such as `No resources found`, or has gcloud's
+/// reason for a failure. Throws UsageError, `where: ` or `where:line: ` and what to do.
+void refuse_messages(std::string_view text, std::string_view where, LinesOf kind);
 
 /// Refuses a word that programs write beside or in place of a host, such as `Running`, `1/1` or `ns/NAME`.
 /// Throws UsageError.

@@ -56,7 +56,7 @@ class HostListBuilder {
   void add_value(std::string_view list, std::string_view where) {
     list = trim_space(list);
     if (list.empty()) HostEntry{list, where}.refuse("host", "", "at least one");
-    refuse_message(list, where);
+    refuse_messages(list, where, LinesOf::value);
     Columns columns;
     const bool is_typed = list.find_first_of("\n\t") == npos;
     if (!is_typed) refuse_foreign_list(list, where);
@@ -68,7 +68,7 @@ class HostListBuilder {
   }
 
   void add_text(const std::string& text, const std::string& path) {
-    refuse_messages(text, path);
+    refuse_messages(text, path, LinesOf::file);
     const std::optional<Description> described =
         read_description_ ? read_description_(text, path) : std::nullopt;
     if (described) list_.notes.insert(list_.notes.end(), described->notes.begin(), described->notes.end());

@@ -38,8 +38,7 @@ HostListing found(HostListing listing, Tried& tried) {
 }
 
 HostListing found(const std::string& where, SelfRule rule, HostList list, Tried& tried) {
-  return found({.where = where, .rule = rule, .hosts = std::move(list.hosts), .notes = std::move(list.notes)},
-               tried);
+  return found(listing_of(where, std::move(list), rule), tried);
 }
 
 std::optional<HostListing> podrun_hosts(const Probe& probe, Tried& tried) {
@@ -235,6 +234,14 @@ std::vector<std::string> to_texts(const std::vector<TriedSource>& tried) {
     texts.push_back(places + ": " + result);
   }
   return texts;
+}
+
+HostListing listing_of(std::string where, HostList list, SelfRule rule) {
+  return {.where = std::move(where),
+          .rule = rule,
+          .hosts = std::move(list.hosts),
+          .notes = std::move(list.notes),
+          .has_description = list.has_description};
 }
 
 std::optional<HostListing> find_listing(const Probe& probe, std::vector<TriedSource>& tried) {

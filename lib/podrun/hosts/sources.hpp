@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "podrun/hosts/host.hpp"
+#include "podrun/hosts/host_list.hpp"
 #include "podrun/hosts/probe.hpp"
 
 namespace podrun::hosts {
@@ -49,6 +49,9 @@ struct HostListing {
   std::vector<std::string> notes = {};         ///< remarks on the list for the user
   bool has_description = false;                ///< made from a description of machines
 };
+
+/// The list of one source, as it was read there.
+HostListing listing_of(std::string where, HostList list, SelfRule rule = SelfRule::as_listed);
 
 /// The list of the first source that answers, in the manual's order; `tried` gets every source that was
 /// asked. Throws UsageError if a source exists but is wrong, because the next one might mean other hosts.

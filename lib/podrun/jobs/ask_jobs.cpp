@@ -53,6 +53,10 @@ session::RunSpec jobs_run(const session::SessionSpec& session, JobsWords words, 
   return session::quick_answers(session, jobs_command(std::move(words)), grace + kTimeToAnswer);
 }
 
+session::RunSpec list_run(const session::SessionSpec& session, const std::string& names) {
+  return jobs_run(session, {.action = "list", .job_names = names});
+}
+
 JobAnswers ask_jobs(session::Session& session, const session::RunSpec& run,
                     const std::function<std::string(const std::vector<ListedJobs>&)>& show) {
   JobAnswers jobs;

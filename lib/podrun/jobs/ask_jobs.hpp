@@ -29,6 +29,9 @@ supervisor::RemoteCommand jobs_command(JobsWords words);
 session::RunSpec jobs_run(const session::SessionSpec& session, JobsWords words,
                           std::chrono::seconds grace = std::chrono::seconds(0));
 
+/// The run that asks for these jobs, separated by blanks; empty: for all.
+session::RunSpec list_run(const session::SessionSpec& session, const std::string& names);
+
 /// Makes the run. Names the hosts that have not answered, and passes on what went wrong there. `show`: see
 /// session::ask_hosts().
 JobAnswers ask_jobs(session::Session& session, const session::RunSpec& run,

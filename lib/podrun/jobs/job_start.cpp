@@ -235,7 +235,7 @@ void take_back(session::Session& session, const session::SessionSpec& spec, cons
 }  // namespace
 
 bool say_if_taken(session::Session& session, const session::SessionSpec& spec, const std::string& name) {
-  const session::RunSpec run = jobs_run(spec, {.action = "list", .job_names = name});
+  const session::RunSpec run = list_run(spec, name);
   const std::vector<ListedJobs> listed = ask_jobs(session, run).listed;
   std::vector<std::size_t> where;
   bool is_elsewhere = false;

@@ -12,6 +12,7 @@
 
 #include "podrun/hosts/host_name.hpp"
 #include "podrun/jobs/job_report.hpp"
+#include "podrun/jobs/job_words.hpp"
 #include "podrun/jobs/log_frames.hpp"
 #include "podrun/jobs/scripts.hpp"
 #include "podrun/output/label.hpp"
@@ -58,13 +59,17 @@ void check_end(const LogFrames& frames, const supervisor::ProgramReader& reader,
 
 }  // namespace
 
-void set_places(LogRequest& request, const std::vector<hosts::Host>& hosts,
-                const std::vector<ListedJobs>& listed) {
+JobAnswers find_job(session::Session& session, const session::RunSpec& run, LogRequest& request) {
+  JobAnswers jobs = ask_jobs(session, run);
+  if (jobs.answers.result.interrupted_by) return jobs;
+  const std::vector<hosts::Host>& hosts = run.plan.hosts;
   request.places.clear();
-  for (const ListedJobs& each : listed) {
+  for (const ListedJobs& each : jobs.listed) {
     const Job* job = each.list.shown();
     if (job != nullptr && !job->place.empty()) request.places.emplace(hosts[each.host].worker, job->place);
   }
+  session.say(describe_strays(request.name, hosts, jobs.listed));
+  return jobs;
 }
 
 LogFollow::LogFollow(LogRequest request, std::vector<hosts::Host> hosts)

@@ -35,9 +35,9 @@ struct LogRequest {
   std::optional<run::TimePoint> until = std::nullopt;        ///< gives up then, with the exit status 124
   std::optional<std::chrono::seconds> limit = std::nullopt;  ///< the time up to `until`, for messages
 };
-/// Sets LogRequest::places from the answers of these hosts.
-void set_places(LogRequest& request, const std::vector<hosts::Host>& hosts,
-                const std::vector<ListedJobs>& listed);
+/// Makes the run of list_run() for the job. Sets LogRequest::places, and says which hosts have the job by
+/// another list.
+JobAnswers find_job(session::Session& session, const session::RunSpec& run, LogRequest& request);
 
 /// RunResult::interrupted_by where LogRequest::until has come.
 inline constexpr int kSignalOfLimit = SIGALRM;

@@ -54,8 +54,7 @@ class Management {
  private:
   /// Before anything is removed: a job that runs on one host keeps its files on all. The exit status.
   int leave_out_active() {
-    const session::RunSpec run =
-        jobs_run(session_.spec(), {.action = "list", .job_names = join(plan_.names, " ")});
+    const session::RunSpec run = list_run(session_.spec(), join(plan_.names, " "));
     jobs_ = ask_jobs(session_, run);
     const JobAnswers& jobs = jobs_;
     if (jobs.answers.result.interrupted_by) {

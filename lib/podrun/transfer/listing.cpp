@@ -4,7 +4,6 @@
 #include "podrun/transfer/listing.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -22,23 +21,7 @@ using link::HostError;
 using link::Stage;
 
 constexpr std::string_view kEnd = "//\n";
-/// Linux: PATH_MAX is 4096.
-constexpr std::size_t kMaxRecord = 16 * 1024;
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-constexpr std::uint32_t kModeBits = 07777;
-
-[[noreturn]] void refuse(std::string_view detail) {
-  constexpr std::size_t kShown = 200;
-  throw HostError({Stage::copying, Cause::unexpected_answer, std::string(detail.substr(0, kShown))});
-}
-
-template <typename Number>
-Number number(std::string_view text, int base = 10) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc() || end != text.data() + text.size()) refuse(text);
-  return value;
-}
 
 /// The kind for the type in a st_mode; none if it is not copied. inode(7)
 std::optional<Kind> kind_of(std::uint32_t st_mode) {
@@ -153,51 +136,51 @@ void ListingReader::feed(std::string_view bytes) {
     begin = from = end + kEnd.size();
   }
   held_.erase(0, begin);
-  if (held_.size() > kMaxRecord + kEnd.size() - 1) refuse("an endless name");
+  if (held_.size() > kMaxRecord + kEnd.size() - 1) refuse_listed("an endless name");
   searched_ = held_.size() - std::min(held_.size(), kEnd.size() - 1);
 }
 
 void ListingReader::take_record(std::string_view record) {
-  if (record.size() > kMaxRecord) refuse("an endless name");
+  if (record.size() > kMaxRecord) refuse_listed("an endless name");
   std::string_view rest = record;
   const std::string_view kind = take_part(rest, ' ');
-  if (complete_) refuse(record);
+  if (complete_) refuse_listed(record);
   if (kind == "l" && links_ == Links::listed) return take_link(rest);
-  if (record.find('\0') != record.npos) refuse(record);  // no path has a NUL
+  if (record.find('\0') != record.npos) refuse_listed(record);  // no path has a NUL
   if (kind == "f") {
-    const auto st_mode = number<std::uint32_t>(take_part(rest, ' '), 16);
+    const auto st_mode = listed_number<std::uint32_t>(take_part(rest, ' '), 16);
     take_path(rest, st_mode);
   } else if (kind == "g") {
     const std::uint32_t type = type_of(take_part(rest, ' '));
-    const auto bits = number<std::uint32_t>(take_part(rest, ' '), 8);
+    const auto bits = listed_number<std::uint32_t>(take_part(rest, ' '), 8);
     take_path(rest, type | bits);
   } else if (kind == "u") {
     take_user(rest);
   } else if (kind == "h") {
-    const auto st_mode = number<std::uint32_t>(take_part(rest, ':'), 16);
-    const auto owner = number<std::uint32_t>(take_part(rest, ':'));
-    take_directory(st_mode, owner, number<std::uint32_t>(rest));
+    const auto st_mode = listed_number<std::uint32_t>(take_part(rest, ':'), 16);
+    const auto owner = listed_number<std::uint32_t>(take_part(rest, ':'));
+    take_directory(st_mode, owner, listed_number<std::uint32_t>(rest));
   } else if (kind == "m") {
     take_match(rest);
   } else if (kind == "w") {
     listing_.has_home = true;
   } else if (kind == "n") {
-    listing_.missing.push_back(number<std::size_t>(rest));
-    if (listing_.missing.back() >= words_ || listing_.missing.size() > words_) refuse(record);
+    listing_.missing.push_back(listed_number<std::size_t>(rest));
+    if (listing_.missing.back() >= words_ || listing_.missing.size() > words_) refuse_listed(record);
   } else if (kind == "t") {
     throw HostError({Stage::copying, Cause::program_missing, std::string(rest)});
   } else if (kind == "e") {
-    const auto status = number<int>(rest);
+    const auto status = listed_number<int>(rest);
     listing_.has_errors = status != 0;
     listing_.has_not_looked = status == 126 || status == 127;  // sh(1), xargs(1): not executable, not found
     complete_ = true;
   } else {
-    refuse(record);
+    refuse_listed(record);
   }
 }
 
 void ListingReader::take_match(std::string_view path) {
-  if (match_ != kNone || !(path.starts_with("./") || path.starts_with('/'))) refuse(path);
+  if (match_ != kNone || !(path.starts_with("./") || path.starts_with('/'))) refuse_listed(path);
   match_budget_.spend(sizeof(std::string), path.size());
   matches_.emplace_back(path);
 }
@@ -206,15 +189,15 @@ void ListingReader::take_match(std::string_view path) {
 void ListingReader::take_path(std::string_view rest, std::uint32_t st_mode) {
   ListedPath path;
   path.mode = st_mode & kModeBits;
-  path.size = number<std::uint64_t>(take_part(rest, ' '));
+  path.size = listed_number<std::uint64_t>(take_part(rest, ' '));
   std::string_view identity = take_part(rest, ' ');
   std::string_view time = take_part(identity, ':');
-  path.mtime = number<std::int64_t>(take_part(time, '.'));
+  path.mtime = listed_number<std::int64_t>(take_part(time, '.'));
   if (!identity.empty()) {
-    path.identity.device = number<std::uint64_t>(take_part(identity, ':'));
-    path.identity.inode = number<std::uint64_t>(take_part(identity, ':'));
-    path.identity.owner = number<std::uint32_t>(take_part(identity, ':'));
-    const auto group = number<std::uint32_t>(identity);
+    path.identity.device = listed_number<std::uint64_t>(take_part(identity, ':'));
+    path.identity.inode = listed_number<std::uint64_t>(take_part(identity, ':'));
+    path.identity.owner = listed_number<std::uint32_t>(take_part(identity, ':'));
+    const auto group = listed_number<std::uint32_t>(identity);
     if (kind_of(st_mode) == Kind::directory) take_directory(st_mode, path.identity.owner, group);
   }
   find_match(rest, st_mode);
@@ -226,7 +209,7 @@ void ListingReader::take_path(std::string_view rest, std::uint32_t st_mode) {
   path.list = is_next || rest == match ? ListedPath::kNoList : lists_;
   const bool is_top = rest.size() == match.size() && match.ends_with('/');  // the directory itself
   if (is_top && (links_ == Links::not_listed || kind_of(st_mode) != Kind::directory)) return;
-  if (!is_top && !goes_down(path.path())) refuse(rest);
+  if (!is_top && !goes_down(path.path())) refuse_listed(rest);
   const std::optional<Kind> kind = kind_of(st_mode);
   if (!kind) {
     ++listing_.special;
@@ -241,15 +224,15 @@ void ListingReader::take_path(std::string_view rest, std::uint32_t st_mode) {
 void ListingReader::take_link(std::string_view record) {
   std::string_view target = record;
   const std::string_view path = take_part(target, '\0');
-  if (target.find('\0') != target.npos) refuse(record);
+  if (target.find('\0') != target.npos) refuse_listed(record);
   path_budget_.spend(sizeof(ListedPath), record.size());
   targets_.emplace(path, target);
 }
 
 /// `1000:1000`
 void ListingReader::take_user(std::string_view text) {
-  user_ = number<std::uint32_t>(take_part(text, ':'));
-  user_group_ = number<std::uint32_t>(text);
+  user_ = listed_number<std::uint32_t>(take_part(text, ':'));
+  user_group_ = listed_number<std::uint32_t>(text);
 }
 
 /// Finds out whether others can rename what is in a directory. A group with the number of its user is only
@@ -279,7 +262,7 @@ void ListingReader::find_match(std::string_view path, std::uint32_t st_mode) {
     passed_next_ = false;
     return;
   }
-  refuse(path);
+  refuse_listed(path);
 }
 
 Listing ListingReader::take() {
@@ -287,7 +270,7 @@ Listing ListingReader::take() {
   for (ListedPath& path : listing_.paths) {
     if (path.kind != Kind::link || links_ == Links::not_listed) continue;
     const auto target = targets_.find(path.host_path);
-    if (target == targets_.end() || target->second.empty()) refuse(path.host_path);
+    if (target == targets_.end() || target->second.empty()) refuse_listed(path.host_path);
     path.link_target = std::move(target->second);
   }
   return std::exchange(listing_, {});

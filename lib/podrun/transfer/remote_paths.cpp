@@ -115,6 +115,12 @@ void PathBudget::spend(std::size_t record, std::size_t name) {
   }
 }
 
+void refuse_listed(std::string_view what) {
+  constexpr std::size_t kShown = 200;
+  throw link::HostError(
+      {link::Stage::copying, link::Cause::unexpected_answer, std::string(what.substr(0, kShown))});
+}
+
 bool goes_down(std::string_view path) {
   for (;;) {
     const std::size_t slash = path.find('/');

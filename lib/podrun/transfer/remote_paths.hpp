@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -29,6 +31,22 @@ class PathBudget {
   std::size_t taken_ = 0;
   std::size_t bytes_ = 0;
 };
+
+/// The most bytes of a record of a host's list: PATH_MAX of Linux is 4096, and a record has two paths.
+inline constexpr std::size_t kMaxRecord = 16 * 1024;
+inline constexpr std::uint32_t kModeBits = 07777;
+
+/// Refuses a part of a host's list. Throws HostError.
+[[noreturn]] void refuse_listed(std::string_view what);
+
+/// Reads a number of a host's list. Throws HostError.
+template <typename Number>
+Number listed_number(std::string_view text, int base = 10) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (error != std::errc() || end != text.data() + text.size()) refuse_listed(text);
+  return value;
+}
 
 /// True if the path is relative, and no part of it is empty, "." or "..".
 bool goes_down(std::string_view path);

@@ -5,7 +5,6 @@
 #include <zlib.h>
 
 #include <array>
-#include <charconv>
 #include <limits>
 #include <utility>
 
@@ -17,26 +16,11 @@ namespace podrun::transfer {
 namespace {
 
 constexpr std::size_t kMaxLine = 4096;
-/// Linux: PATH_MAX is 4096, a record has two of these and some numbers.
-constexpr std::size_t kMaxRecord = 16 * 1024;
-constexpr std::uint32_t kModeBits = 07777;
-
-[[noreturn]] void refuse(std::string detail) {
-  throw link::HostError({link::Stage::copying, link::Cause::unexpected_answer, std::move(detail)});
-}
-
-template <typename Number>
-Number number(std::string_view text, int base = 10) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc() || end != text.data() + text.size()) refuse(std::string(text));
-  return value;
-}
 
 /// The path below the target: a/b for `./a/b`, empty for `.`. find(1) prints only paths that go down.
 std::string_view below(std::string_view path) {
   if (path == ".") return {};
-  if (!path.starts_with("./") || !goes_down(path.substr(2))) refuse(std::string(path));
+  if (!path.starts_with("./") || !goes_down(path.substr(2))) refuse_listed(path);
   return path.substr(2);
 }
 
@@ -81,7 +65,7 @@ class ScanReply::Inflate {
       const std::size_t count = buffer_.size() - stream_.avail_out;
       take(std::string_view(buffer_.data(), count));
       if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
-        refuse("it is not compressed as it should be");
+        refuse_listed("it is not compressed as it should be");
       ended_ = result == Z_STREAM_END;
       if (count == 0) break;
     }
@@ -116,7 +100,7 @@ void ScanReply::feed(std::string_view bytes) {
       if (!rest.empty()) feed(rest);
       return;
     }
-    if (*line != "listed") refuse(*line);
+    if (*line != "listed") refuse_listed(*line);
     state_ = State::complete;
   }
 }
@@ -126,7 +110,7 @@ void ScanReply::read_header(std::string_view line) {
   std::array<std::string_view, 7> words;
   for (std::string_view& word : words) word = take_part(line, ' ');
   const auto& [what, kind, digest, format, compression, inode, room] = words;
-  if (what != "target") refuse(std::string(what));
+  if (what != "target") refuse_listed(what);
   header_.exists = kind.starts_with("directory");
   header_.is_name = kind.ends_with("-name");
   header_.digest = digest == "b2sum" ? DigestKind::blake2b : DigestKind::sha256;
@@ -145,10 +129,10 @@ std::size_t ScanReply::feed_list(std::string_view bytes) {
     return taken;
   }
   const std::size_t taken = inflate_->feed(bytes, [&](std::string_view text) {
-    if (take_records(text) < text.size()) refuse("after the list");
+    if (take_records(text) < text.size()) refuse_listed("after the list");
   });
   if (!inflate_->ended()) return taken;
-  if (!list_ended_) refuse("the list is cut off");
+  if (!list_ended_) refuse_listed("the list is cut off");
   state_ = State::end;
   return taken;
 }
@@ -161,7 +145,7 @@ std::size_t ScanReply::take_records(std::string_view bytes) {
     const std::size_t next = end == bytes.npos ? bytes.size() : end + 1;
     record_ += bytes.substr(taken, next - taken);
     taken = next;
-    if (record_.size() > kMaxRecord) refuse("an endless name");
+    if (record_.size() > kMaxRecord) refuse_listed("an endless name");
     if (end == bytes.npos || !(by_stat_ ? take_stat() : take_record())) continue;
     record_.clear();
     nul_ = std::string::npos;
@@ -191,12 +175,12 @@ void ScanReply::take_gnu() {
   std::string_view rest = record.substr(0, nul_);
   HostEntry entry;
   const std::string_view kind = take_part(rest, ' ');
-  if (kind.size() != 1) refuse(std::string(kind));
+  if (kind.size() != 1) refuse_listed(kind);
   entry.kind = kind[0];
-  entry.mode = number<std::uint32_t>(take_part(rest, ' '), 8) & kModeBits;
-  entry.size = number<std::uint64_t>(take_part(rest, ' '));
+  entry.mode = listed_number<std::uint32_t>(take_part(rest, ' '), 8) & kModeBits;
+  entry.size = listed_number<std::uint64_t>(take_part(rest, ' '));
   std::string_view time = take_part(rest, ' ');
-  entry.mtime = number<std::int64_t>(take_part(time, '.'));
+  entry.mtime = listed_number<std::int64_t>(take_part(time, '.'));
   entry.path = below(rest);
   entry.link_target = record.substr(nul_ + 1, record.size() - nul_ - 2);
   take_(entry);
@@ -214,11 +198,11 @@ bool ScanReply::take_stat() {
     return true;
   }
   HostEntry entry;
-  const auto st_mode = number<std::uint32_t>(take_part(rest, ' '), 16);
+  const auto st_mode = listed_number<std::uint32_t>(take_part(rest, ' '), 16);
   entry.kind = kind_of(st_mode);
   entry.mode = st_mode & kModeBits;
-  entry.size = number<std::uint64_t>(take_part(rest, ' '));
-  entry.mtime = number<std::int64_t>(take_part(rest, ' '));
+  entry.size = listed_number<std::uint64_t>(take_part(rest, ' '));
+  entry.mtime = listed_number<std::int64_t>(take_part(rest, ' '));
   entry.path = below(rest);
   if (entry.kind != 'l') take_(entry);
   return true;
@@ -235,7 +219,7 @@ void ScanReply::take_link() {
 
 std::optional<std::string> take_answer(std::string& output) {
   const std::size_t end = output.find('\n');
-  if (end == output.npos && output.size() > kMaxLine) refuse("an endless line");
+  if (end == output.npos && output.size() > kMaxLine) refuse_listed("an endless line");
   if (end == output.npos) return std::nullopt;
   std::string line = output.substr(0, end);
   output.erase(0, end + 1);
