@@ -13,22 +13,6 @@ namespace {
 /// nvidia-smi prints every few seconds; older rows are of a driver that hangs.
 constexpr double kFreshSeconds = 15;
 
-constexpr std::array<FigureKind, kFigures> kKinds{{
-    {Figure::busy, "gpu", "GPU %", Unit::percent, 20},
-    {Figure::watts, "watts", "GPU W", Unit::watts, 15, true},
-    {Figure::hbm, "hbm", "HBM %", Unit::percent, 10},
-    {Figure::cpu, "cpu", "CPU %", Unit::percent, 30},
-    {Figure::ram, "ram", "RAM %", Unit::percent, 15},
-    {Figure::net, "net", "net", Unit::bytes_per_second, 30, true},
-    {Figure::disk, "disk", "disk", Unit::bytes_per_second},
-    {Figure::root, "root", "/ %", Unit::percent},
-    {Figure::celsius, "celsius", "°C", Unit::celsius, 12},
-    {Figure::mhz, "mhz", "MHz", Unit::mhz, 10, true},
-    {Figure::pressure, "pressure", "press %", Unit::percent},
-    {Figure::clock, "clock", "clock s", Unit::seconds},
-    {Figure::age, "age", "age s", Unit::seconds},
-}};
-
 /// Seconds between the last two frames; none: there is only one, or the host does not say when it was.
 std::optional<double> time_between(const HostReport& report) {
   if (!report.before || !report.now || report.before->at <= 0 || report.now->at <= report.before->at)
@@ -36,56 +20,26 @@ std::optional<double> time_between(const HostReport& report) {
   return report.now->at - report.before->at;
 }
 
-std::optional<Rates> rates(const std::optional<Traffic>& before, const std::optional<Traffic>& now,
-                           std::optional<double> seconds) {
-  if (!before || !now || !seconds || now->in < before->in || now->out < before->out) return std::nullopt;
+/// Of a counter that only grows.
+std::optional<Rates> rates(const HostReport& report, std::optional<Traffic> Counters::*traffic) {
+  const std::optional<double> seconds = time_between(report);
+  if (!seconds) return std::nullopt;
+  const std::optional<Traffic>& before = *report.before.*traffic;
+  const std::optional<Traffic>& now = *report.now.*traffic;
+  if (!before || !now || now->in < before->in || now->out < before->out) return std::nullopt;
   return Rates{static_cast<double>(now->in - before->in) / *seconds,
                static_cast<double>(now->out - before->out) / *seconds};
 }
 
-/// /proc/uptime counts the idle time of all CPUs, without the time in which they waited for disks.
-std::optional<double> cpu_busy(const HostReport& report) {
-  const std::optional<double> seconds = time_between(report);
-  if (!seconds || report.cores == 0 || !report.now->idle || !report.before->idle) return std::nullopt;
-  const double idle = *report.now->idle - *report.before->idle;
-  if (idle < 0) return std::nullopt;
-  const std::optional<CpuTimes> times = cpu_times(report);
-  const double busy = 100 * (1 - idle / (*seconds * static_cast<double>(report.cores)));
-  return std::clamp(busy - (times ? times->wait : 0), 0.0, 100.0);
-}
-
-bool is_of_chips(Figure figure) {
-  return figure == Figure::busy || figure == Figure::watts || figure == Figure::hbm ||
-         figure == Figure::celsius || figure == Figure::mhz;
-}
-
 }  // namespace
-
-std::span<const FigureKind> figure_kinds() { return kKinds; }
-const FigureKind& kind_of(Figure figure) { return kKinds[static_cast<std::size_t>(figure)]; }
-
-bool is_worse_low(Figure figure) {
-  return figure == Figure::busy || figure == Figure::watts || figure == Figure::mhz;
-}
 
 Figures figures_of(const HostReport& report) {
   Figures figures;
-  for (const FigureKind& kind : kKinds) {
-    if (!is_of_chips(kind.figure)) continue;
+  for (const FigureKind& kind : figure_kinds()) {
     if (const Chip* const chip = worst_chip(report, kind.figure))
-      at(figures, kind.figure) = value_of(*chip, kind.figure);
+      at(figures, kind.figure) = kind.of_chip(*chip);
+    if (kind.of_host && report.now) at(figures, kind.figure) = kind.of_host(report);
   }
-  if (!report.now) return figures;
-  const Counters& now = *report.now;
-  at(figures, Figure::cpu) = cpu_busy(report);
-  if (now.memory_total && *now.memory_total > 0 && now.memory_available)
-    at(figures, Figure::ram) = std::max(
-        0.0, 100 * (1 - static_cast<double>(*now.memory_available) / static_cast<double>(*now.memory_total)));
-  if (const auto net = net_rates(report)) at(figures, Figure::net) = std::max(net->in, net->out);
-  if (const auto disk = disk_rates(report)) at(figures, Figure::disk) = disk->in + disk->out;
-  at(figures, Figure::pressure) = now.memory_pressure;
-  const auto root = std::ranges::find(report.mounts, "/", &Mount::path);
-  if (root != report.mounts.end()) at(figures, Figure::root) = root->percent_used();
   return figures;
 }
 
@@ -107,49 +61,31 @@ std::optional<CpuTimes> cpu_times(const HostReport& report) {
                   .steal = spent[7]};
 }
 
-std::optional<Rates> net_rates(const HostReport& report) {
+std::optional<double> cpu_busy(const HostReport& report) {
   const std::optional<double> seconds = time_between(report);
-  return seconds ? rates(report.before->net, report.now->net, seconds) : std::nullopt;
+  if (!seconds || report.cores == 0 || !report.now->idle || !report.before->idle) return std::nullopt;
+  const double idle = *report.now->idle - *report.before->idle;
+  if (idle < 0) return std::nullopt;
+  const std::optional<CpuTimes> times = cpu_times(report);
+  const double busy = 100 * (1 - idle / (*seconds * static_cast<double>(report.cores)));
+  return std::clamp(busy - (times ? times->wait : 0), 0.0, 100.0);
 }
 
-std::optional<Rates> disk_rates(const HostReport& report) {
-  const std::optional<double> seconds = time_between(report);
-  return seconds ? rates(report.before->disk, report.now->disk, seconds) : std::nullopt;
-}
+std::optional<Rates> net_rates(const HostReport& report) { return rates(report, &Counters::net); }
+std::optional<Rates> disk_rates(const HostReport& report) { return rates(report, &Counters::disk); }
 
 std::span<const Chip> fresh_chips(const HostReport& report) {
   if (!report.chips_at || !report.now || report.now->at - *report.chips_at > kFreshSeconds) return {};
   return report.chips;
 }
 
-std::optional<double> value_of(const Chip& chip, Figure figure) {
-  switch (figure) {
-    case Figure::busy:
-      return chip.busy;
-    case Figure::watts:
-      return chip.watts;
-    case Figure::celsius:
-      return chip.celsius;
-    case Figure::mhz:
-      return chip.mhz;
-    case Figure::hbm:
-      break;
-    default:
-      return std::nullopt;
-  }
-  if (!chip.memory_used || !chip.memory_total || *chip.memory_total == 0) return std::nullopt;
-  return std::min(100.0,
-                  100 * static_cast<double>(*chip.memory_used) / static_cast<double>(*chip.memory_total));
-}
-
 const Chip* worst_chip(const HostReport& report, Figure figure) {
+  const FigureKind& kind = kind_of(figure);
+  if (!kind.of_chip) return nullptr;
   const Chip* worst = nullptr;
   for (const Chip& chip : fresh_chips(report)) {
-    const std::optional<double> value = value_of(chip, figure);
-    if (!value) continue;
-    if (!worst ||
-        (is_worse_low(figure) ? *value < *value_of(*worst, figure) : *value > *value_of(*worst, figure)))
-      worst = &chip;
+    const std::optional<double> value = kind.of_chip(chip);
+    if (value && (!worst || kind.is_worse(*value, *kind.of_chip(*worst)))) worst = &chip;
   }
   return worst;
 }

@@ -12,27 +12,18 @@
 namespace podrun::top {
 namespace {
 
-/// Two neighbours this far apart belong to two groups: a fixed distance, or a part of the larger value.
-struct Gap {
-  Figure figure;
-  double points;
-  double part = 0;
-};
-constexpr std::array<Gap, 4> kGaps{
-    {{Figure::busy, 10}, {Figure::watts, 20, 0.1}, {Figure::ram, 10}, {Figure::cpu, 20}}};
-
 using Hosts = std::vector<std::size_t>;
 
 /// Splits where sorted values have a gap, so that no fixed border divides hosts that are alike. Unknown
 /// values are a group of their own.
-std::vector<Hosts> split_at_gaps(const Pod& pod, Hosts hosts, const Gap& gap) {
-  const auto value = [&](std::size_t host) { return at(pod.rows()[host].figures, gap.figure); };
+std::vector<Hosts> split_at_gaps(const Pod& pod, Hosts hosts, const FigureKind& kind) {
+  const auto value = [&](std::size_t host) { return at(pod.rows()[host].figures, kind.figure); };
   std::ranges::stable_sort(hosts, [&](std::size_t a, std::size_t b) { return value(a) < value(b); });
   std::vector<Hosts> parts;
   std::optional<double> last;
   for (const std::size_t host : hosts) {
     const std::optional<double> own = value(host);
-    const bool is_apart = own && last && *own - *last > std::max(gap.points, gap.part * *own);
+    const bool is_apart = own && last && *own - *last > std::max(kind.gap.points, kind.gap.part * *own);
     if (parts.empty() || own.has_value() != last.has_value() || is_apart) parts.emplace_back();
     parts.back().push_back(host);
     last = own;
@@ -51,10 +42,11 @@ std::vector<std::vector<std::size_t>> fold_alike(const Pod& pod) {
   }
   std::vector<Hosts> groups;
   for (auto& [key, hosts] : kinds) groups.push_back(std::move(hosts));
-  for (const Gap& gap : kGaps) {
+  for (const FigureKind& kind : figure_kinds()) {
+    if (kind.gap.points == 0) continue;
     std::vector<Hosts> parts;
     for (Hosts& group : groups) {
-      for (Hosts& part : split_at_gaps(pod, std::move(group), gap)) parts.push_back(std::move(part));
+      for (Hosts& part : split_at_gaps(pod, std::move(group), kind)) parts.push_back(std::move(part));
     }
     groups = std::move(parts);
   }
@@ -91,18 +83,13 @@ Figures medians_of(const Pod& pod, const Hosts& hosts) {
 std::string describe_alike(const Pod& pod, const Hosts& hosts) {
   const Figures medians = medians_of(pod, hosts);
   std::string text;
-  const auto add = [&](Figure figure, std::string_view name) {
-    const std::optional<double>& median = at(medians, figure);
-    if (!median) return;
-    text += fmt::format("{}{}{}{}", text.empty() ? "" : ", ", name, name.empty() ? "" : " ",
-                        long_value(kind_of(figure), *median));
-  };
-  add(Figure::busy, busy_name(pod));
-  add(Figure::watts, "");
-  add(Figure::hbm, "HBM");
-  add(Figure::cpu, "CPU");
-  add(Figure::ram, "RAM");
-  add(Figure::root, "/");
+  for (const FigureKind& kind : figure_kinds()) {
+    const std::optional<double>& median = at(medians, kind.figure);
+    if (!kind.shown.alike || !median) continue;
+    const std::string_view word = kind.figure == Figure::busy ? busy_name(pod) : kind.word;
+    text += fmt::format("{}{}{}{}", text.empty() ? "" : ", ", word, word.empty() ? "" : " ",
+                        long_value(kind, *median));
+  }
   return text;
 }
 

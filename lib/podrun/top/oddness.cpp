@@ -237,23 +237,20 @@ class Finder {
                              return odd.what == "slowed" && odd.device == chip->index;
                            });
       if (is_told) continue;
-      const bool is_of_chip = chip && value_of(*chip, kind.figure);
-      const std::string name = is_of_chip ? fmt::format("{}: {}", chips_word(kind.figure, *chip, *group),
-                                                        kind.figure == Figure::hbm ? "HBM " : "")
-                                          : fmt::format("{} ", kind.name.substr(0, kind.name.find(' ')));
       add(std::string(kind.id), Severity::difference,
-          fmt::format("{}{}, the others {}", name, long_value(kind, *row_.figures[index]),
+          fmt::format("{}{}{}{}, the others {}", chip ? chips_word(kind, *chip, *group) + ": " : "",
+                      kind.word, kind.word.empty() ? "" : " ", long_value(kind, *row_.figures[index]),
                       long_value(kind, *median)),
-          is_of_chip ? std::optional(chip->index) : std::nullopt);
+          chip ? std::optional(chip->index) : std::nullopt);
     }
   }
 
   /// `GPU 3`, or `all GPUs` where each of several is that far from the others.
-  std::string chips_word(Figure figure, const Chip& worst, const Group& group) const {
-    const auto index = static_cast<std::size_t>(figure);
+  std::string chips_word(const FigureKind& kind, const Chip& worst, const Group& group) const {
+    const auto index = static_cast<std::size_t>(kind.figure);
     const std::span<const Chip> chips = fresh_chips(report_);
     const bool are_all = chips.size() > 1 && std::ranges::all_of(chips, [&](const Chip& chip) {
-                           const std::optional<double> value = value_of(chip, figure);
+                           const std::optional<double> value = kind.of_chip(chip);
                            return value && std::abs(*value - *group.medians[index]) > group.limits[index];
                          });
     return are_all ? fmt::format("all {}s", chip_word(report_))

@@ -19,27 +19,27 @@
 namespace podrun::top {
 namespace {
 
-constexpr std::array kShown = {Figure::busy, Figure::watts, Figure::hbm,  Figure::celsius, Figure::cpu,
-                               Figure::ram,  Figure::net,   Figure::disk, Figure::root};
-
 std::string pad(std::string text, std::size_t cells) {
   const std::size_t width = output::cell_width(text);
   if (width < cells) text.append(cells - width, ' ');
   return text;
 }
 
+/// Figures of chips, then those of hosts.
 std::vector<std::string> table(const Pod& pod) {
   std::vector<std::string> lines;
-  for (const Figure figure : kShown) {
-    const std::optional<Spread>& spread = pod.spread(figure);
-    if (!spread) continue;
-    const FigureKind& kind = kind_of(figure);
-    const std::string least = short_value(kind, spread->least);
-    const std::string most = short_value(kind, spread->most);
-    const std::string worst = least == most ? "" : std::to_string(pod.hosts()[spread->worst].worker);
-    lines.push_back(fmt::format("{} {:>6} {:>7} {:>6} {:>10}", pad(name_of(pod, figure), 7), least,
-                                short_value(kind, spread->median), most, worst));
-    if (worst.empty()) lines.back().erase(lines.back().find_last_not_of(' ') + 1);
+  std::vector<const FigureKind*> shown;
+  for (const FigureKind& kind : figure_kinds()) {
+    if (kind.shown.once && pod.spread(kind.figure)) shown.push_back(&kind);
+  }
+  std::ranges::stable_partition(shown, [](const FigureKind* kind) { return kind->of_chip != nullptr; });
+  for (const FigureKind* const kind : shown) {
+    const Spread& spread = *pod.spread(kind->figure);
+    const std::string least = short_value(*kind, spread.least);
+    const std::string most = short_value(*kind, spread.most);
+    const std::string worst = least == most ? "" : fmt::format(" {:>10}", pod.hosts()[spread.worst].worker);
+    lines.push_back(fmt::format("{} {:>6} {:>7} {:>6}{}", pad(name_of(pod, kind->figure), 7), least,
+                                short_value(*kind, spread.median), most, worst));
   }
   if (!lines.empty())
     lines.insert(lines.begin(),

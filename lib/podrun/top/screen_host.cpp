@@ -119,8 +119,9 @@ class HostPage {
     // A container hides the processes of others.
     constexpr double kUsed = 5;  // percent
     const auto known = std::ranges::find(fresh_chips(report_), chip, &Chip::index);
-    const bool is_used = known != fresh_chips(report_).end() &&
-                         (known->busy.value_or(0) > 0 || value_of(*known, Figure::hbm).value_or(0) > kUsed);
+    const bool is_used =
+        known != fresh_chips(report_).end() &&
+        (known->busy.value_or(0) > 0 || kind_of(Figure::hbm).of_chip(*known).value_or(0) > kUsed);
     return is_used ? "no process to be seen" : "free";
   }
 

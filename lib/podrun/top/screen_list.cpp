@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of hosts: columns by the width of the screen, and the reason in words.
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
@@ -15,31 +14,15 @@
 namespace podrun::top {
 namespace {
 
-struct Column {
-  Figure figure;
-  std::string_view name;
-  std::size_t width;
-  std::size_t least_columns;  ///< of the screen
-};
-constexpr std::array<Column, 12> kColumns{{{Figure::busy, "GPU%", 5, 30},
-                                           {Figure::watts, "W", 5, 60},
-                                           {Figure::hbm, "HBM", 4, 70},
-                                           {Figure::cpu, "CPU", 4, 36},
-                                           {Figure::ram, "RAM", 4, 50},
-                                           {Figure::net, "net", 6, 74},
-                                           {Figure::disk, "disk", 6, 110},
-                                           {Figure::root, "/", 4, 78},
-                                           {Figure::celsius, "°C", 4, 120},
-                                           {Figure::mhz, "MHz", 6, 130},
-                                           {Figure::pressure, "press", 6, 140},
-                                           {Figure::clock, "clock", 6, 150}}};
-
 class List {
  public:
   List(const Pod& pod, const ScreenState& state, std::size_t columns, const Look& look)
       : pod_(pod), state_(state), columns_(columns), look_(look) {
-    for (const Column& column : kColumns) {
-      if (columns >= column.least_columns && pod.spread(column.figure)) shown_.push_back(column);
+    for (const FigureKind& kind : figure_kinds()) {
+      const bool has_room = kind.column.width > 0 && columns >= kind.column.least_columns;
+      if (!has_room || !pod.spread(kind.figure)) continue;
+      shown_.push_back(&kind);
+      columns_width_ += kind.column.width;
     }
     std::size_t longest = 4;
     for (const hosts::Host& host : pod.hosts())
@@ -56,12 +39,11 @@ class List {
     line.add(fmt::format("{:>{}} ", "#", number_width_), Style::dim)
         .add(host_width_ > 0 ? "host" : "", Style::dim);
     line.pad_to(text_begin());
-    for (const Column& column : shown_) {
+    for (const FigureKind* const kind : shown_) {
       const std::string_view name =
-          column.figure == Figure::busy && busy_name(pod_) == "duty" ? "duty" : column.name;
-      line.pad_to(line.width() + column.width - std::min(column.width, output::cell_width(name)));
-      const bool is_chosen = state_.order == ScreenState::Order::figure && state_.figure == column.figure;
-      line.add(name, is_chosen ? Style::bold : Style::dim);
+          kind->figure == Figure::busy && busy_name(pod_) == "duty" ? "duty" : kind->column.heading;
+      const bool is_chosen = state_.order == ScreenState::Order::figure && state_.figure == kind->figure;
+      line.add_to(line.width() + kind->column.width, name, is_chosen ? Style::bold : Style::dim);
     }
     line.add("  what is odd", Style::dim);
     return line.bytes();
@@ -80,14 +62,11 @@ class List {
     line.pad_to(text_begin());
     const Figures figures = is_alone ? pod_.rows()[host].figures : medians_of(pod_, row.hosts);
     const Style style = is_alone && pod_.rows()[host].state == HostState::stale ? Style::dim : Style::plain;
-    const std::size_t begin = line.width();
-    std::size_t width = 0;
-    for (const Column& column : shown_) width += column.width;
     const bool is_lost = !is_alone && pod_.rows()[host].state == HostState::lost;
     const bool has_room = (!is_alone && !is_lost) || pod_.rows()[host].has_figures() ||
-                          begin + width + 2 + reasons_width(pod_.rows()[host]) <= columns_;
+                          line.width() + columns_width_ + 2 + reasons_width(pod_.rows()[host]) <= columns_;
     if (has_room || pod_.rows()[host].state == HostState::stale)
-      for (const Column& column : shown_) add_value(line, column, at(figures, column.figure), style);
+      for (const FigureKind* const kind : shown_) add_value(line, *kind, at(figures, kind->figure), style);
     line.add("  ");
     if (is_alone)
       add_reasons(line, pod_.rows()[host]);
@@ -119,12 +98,11 @@ class List {
   }
   std::size_t text_begin() const { return number_width_ + (host_width_ > 0 ? 1 + host_width_ : 0); }
 
-  static void add_value(StyledLine& line, const Column& column, const std::optional<double>& value,
+  static void add_value(StyledLine& line, const FigureKind& kind, const std::optional<double>& value,
                         Style style) {
-    std::string text = value ? short_value(kind_of(column.figure), *value) : "·";
+    std::string text = value ? short_value(kind, *value) : "·";
     std::erase(text, ' ');
-    const std::size_t width = value ? output::cell_width(text) : 1;
-    line.pad_to(line.width() + column.width - std::min(column.width, width)).add(text, style);
+    line.add_to(line.width() + kind.column.width, text, style);
   }
 
   static void add_reasons(StyledLine& line, const HostRow& row) {
@@ -163,7 +141,8 @@ class List {
   const ScreenState& state_;
   const std::size_t columns_;
   const Look& look_;
-  std::vector<Column> shown_ = {};
+  std::vector<const FigureKind*> shown_ = {};
+  std::size_t columns_width_ = 0;
   std::size_t host_width_ = 0;
   std::size_t number_width_ = 4;
 };

@@ -18,10 +18,6 @@ namespace podrun::top {
 namespace {
 
 constexpr std::size_t kBins = 11;
-constexpr std::array kFirst = {Figure::busy,     Figure::watts, Figure::hbm,  Figure::cpu,     Figure::ram,
-                               Figure::net,      Figure::disk,  Figure::root, Figure::celsius, Figure::mhz,
-                               Figure::pressure, Figure::clock, Figure::age};
-
 /// How many hosts have a value in each tenth of the axis.
 std::string histogram(const Pod& pod, Figure figure, output::Charset charset) {
   std::array<std::size_t, kBins> counts{};
@@ -64,7 +60,7 @@ void add_cell(StyledLine& line, const Pod& pod, Figure figure, std::size_t first
     if (is_odd_now(row)) severity = std::max(severity, row.severity());
     const std::optional<double>& value = at(row.figures, figure);
     if (!row.has_figures() || !value) continue;
-    if (!worst || (is_worse_low(figure) ? *value < *worst : *value > *worst)) worst = value;
+    if (!worst || kind_of(figure).is_worse(*value, *worst)) worst = value;
   }
   const auto mark = [&](std::string_view text, Style style) {
     line.add(text, is_marked ? Style::selected : style);
@@ -102,11 +98,16 @@ double on_axis(const Pod& pod, Figure figure, double value) {
   return std::clamp(std::abs(value) / end, 0.0, 1.0);
 }
 
+Figure next_figure(const Pod& pod, Figure figure) {
+  for (std::size_t step = 1; step <= kFigures; ++step) {
+    const auto next = static_cast<Figure>((static_cast<std::size_t>(figure) + step) % kFigures);
+    if (pod.spread(next)) return next;
+  }
+  return figure;
+}
+
 Figure shown_figure(const Pod& pod, const ScreenState& state) {
-  if (pod.spread(state.figure)) return state.figure;
-  const auto known =
-      std::ranges::find_if(kFirst, [&](Figure figure) { return pod.spread(figure).has_value(); });
-  return known == kFirst.end() ? state.figure : *known;
+  return pod.spread(state.figure) ? state.figure : next_figure(pod, state.figure);
 }
 
 std::string_view bar(double height, output::Charset charset) {
@@ -123,11 +124,9 @@ std::vector<std::string> draw_figures(const Pod& pod, std::size_t columns, const
   constexpr std::size_t kBlock = 38;
   constexpr std::size_t kBetween = 3;
   const std::size_t blocks = std::clamp<std::size_t>((columns + kBetween) / (kBlock + kBetween), 1, 3);
-  std::vector<Figure> shown;
-  for (const Figure figure : kFirst) {
-    const bool is_rare = figure == Figure::clock || figure == Figure::age || figure == Figure::pressure ||
-                         figure == Figure::celsius || figure == Figure::mhz;
-    if (pod.spread(figure) && (blocks == 3 || !is_rare)) shown.push_back(figure);
+  std::vector<const FigureKind*> shown;
+  for (const FigureKind& kind : figure_kinds()) {
+    if (pod.spread(kind.figure) && (blocks == 3 || kind.shown.narrow)) shown.push_back(&kind);
   }
   if (shown.empty()) return {};
   const std::size_t height = (shown.size() + blocks - 1) / blocks;
@@ -145,7 +144,7 @@ std::vector<std::string> draw_figures(const Pod& pod, std::size_t columns, const
         line.add(fmt::format("{:7}{:>6}{:>7}{:>6} {:<11}", "", "min", "median", "max", "hosts"), Style::dim);
         continue;
       }
-      const FigureKind& kind = kind_of(shown[place]);
+      const FigureKind& kind = *shown[place];
       const Spread& spread = *pod.spread(kind.figure);
       line.add(name_of(pod, kind.figure), Style::bold).pad_to(begin + 7);
       line.add(fmt::format("{:>6}{:>7}{:>6} ", short_value(kind, spread.least),

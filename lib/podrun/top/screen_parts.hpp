@@ -17,6 +17,8 @@ double on_axis(const Pod& pod, Figure figure, double value);
 /// A bar of this height (0 to 1), one cell.
 std::string_view bar(double height, output::Charset charset);
 
+/// The next figure after this one, around the end, that any host has; the same one if none has.
+Figure next_figure(const Pod& pod, Figure figure);
 /// The figure of the field: another one if no host has what was chosen.
 Figure shown_figure(const Pod& pod, const ScreenState& state);
 

@@ -13,21 +13,6 @@
 namespace podrun::top {
 namespace {
 
-/// In the order of `m`.
-constexpr std::array kChoosable = {Figure::busy, Figure::watts,    Figure::hbm,  Figure::cpu,
-                                   Figure::ram,  Figure::net,      Figure::disk, Figure::celsius,
-                                   Figure::mhz,  Figure::pressure, Figure::age};
-
-/// The next figure that any host has.
-Figure next_figure(const Pod& pod, Figure figure) {
-  const auto place = static_cast<std::size_t>(std::ranges::find(kChoosable, figure) - kChoosable.begin());
-  for (std::size_t step = 1; step <= kChoosable.size(); ++step) {
-    const Figure next = kChoosable[(place + step) % kChoosable.size()];
-    if (pod.spread(next)) return next;
-  }
-  return figure;
-}
-
 void add_each(std::vector<ListRow>& rows, const std::vector<std::size_t>& hosts) {
   for (const std::size_t host : hosts) rows.push_back({.hosts = {host}});
 }

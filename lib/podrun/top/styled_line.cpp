@@ -2,6 +2,8 @@
 // Text with colours, cut to the width of the screen.
 #include "podrun/top/styled_line.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "podrun/output/cell_width.hpp"
@@ -87,6 +89,11 @@ StyledLine& StyledLine::add_digit(char digit) {
 StyledLine& StyledLine::pad_to(std::size_t cell) {
   if (cell > width_) put(std::string(cell - width_, ' '), "");
   return *this;
+}
+
+StyledLine& StyledLine::add_to(std::size_t cell, std::string_view text, Style style) {
+  const std::size_t width = output::cell_width(text);
+  return pad_to(cell - std::min(cell, width)).add(text, style);
 }
 
 StyledLine& StyledLine::add_right(std::string_view text, Style style) {

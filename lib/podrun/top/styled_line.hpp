@@ -35,6 +35,8 @@ class StyledLine {
   StyledLine& add_digit(char digit);
   /// Adds blanks up to this cell.
   StyledLine& pad_to(std::size_t cell);
+  /// Adds text that ends at this cell, or later if it is too long.
+  StyledLine& add_to(std::size_t cell, std::string_view text, Style style = Style::plain);
   /// Adds text that ends at the right border, if it fits after what is there.
   StyledLine& add_right(std::string_view text, Style style = Style::plain);
 

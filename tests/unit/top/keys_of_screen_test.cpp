@@ -159,7 +159,7 @@ TEST_F(ScreenKeys, SortTheList) {
 
 TEST_F(ScreenKeys, ChooseAFigureThatIsKnown) {
   std::vector<Figure> seen;
-  for (int i = 0; i < 12; ++i) {
+  for (std::size_t i = 0; i < kFigures; ++i) {
     press("m");
     seen.push_back(state_.figure);
     EXPECT_TRUE(pod_.pod.spread(state_.figure));
