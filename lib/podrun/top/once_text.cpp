@@ -72,8 +72,8 @@ std::string numbers(const Pod& pod, const std::vector<std::size_t>& hosts) {
 
 std::string describe_counts(const Pod& pod) {
   std::string text = fmt::format("{}: {} up", count_hosts(pod.rows().size()), pod.count(HostState::up));
-  for (const auto& [state, word] : {std::pair{HostState::stale, "stale"}, std::pair{HostState::lost, "lost"},
-                                    std::pair{HostState::waiting, "not answered yet"}}) {
+  for (const HostState state : {HostState::stale, HostState::lost, HostState::waiting}) {
+    const std::string_view word = state == HostState::waiting ? "not answered yet" : word_of(state);
     if (const std::size_t count = pod.count(state)) text += fmt::format(", {} {}", count, word);
   }
   return text;

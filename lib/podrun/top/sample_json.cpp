@@ -180,20 +180,7 @@ std::string sample_event(output::WallTime time, const Pod& pod, std::size_t host
 std::string state_event(output::WallTime time, const Pod& pod, std::size_t host) {
   const HostRow& row = pod.rows()[host];
   Json event = begin("state", time, pod.hosts()[host]);
-  switch (row.state) {
-    case HostState::waiting:
-      event["state"] = "waiting";
-      break;
-    case HostState::up:
-      event["state"] = "up";
-      break;
-    case HostState::stale:
-      event["state"] = "stale";
-      break;
-    case HostState::lost:
-      event["state"] = "lost";
-      break;
-  }
+  event["state"] = word_of(row.state);
   if (row.state == HostState::lost && row.trouble) {
     report::add_failure(event, row.trouble->failure);
     event["message"] = report::reason(row.trouble->failure);

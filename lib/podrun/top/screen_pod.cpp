@@ -43,13 +43,12 @@ std::string counts(const Pod& pod, const ScreenFacts& facts, std::size_t columns
     if (blanks.size() + text.size() <= line.left()) line.add(blanks).add(text, style);
   };
   add_whole("", fmt::format("up {}", pod.count(HostState::up)));
-  const auto add = [&](HostState state, std::string_view word, Style style) {
+  for (const auto& [state, style] : {std::pair{HostState::waiting, Style::dim},
+                                     {HostState::stale, Style::warning},
+                                     {HostState::lost, Style::fault}}) {
     if (const std::size_t count = pod.count(state); count > 0)
-      add_whole("  ", fmt::format("{} {}", word, count), style);
-  };
-  add(HostState::waiting, "waiting", Style::dim);
-  add(HostState::stale, "stale", Style::warning);
-  add(HostState::lost, "lost", Style::fault);
+      add_whole("  ", fmt::format("{} {}", word_of(state), count), style);
+  }
   const std::size_t odd = pod.odd_hosts();
   add_whole("     ", fmt::format("odd {}", odd), odd > 0 ? Style::warning : Style::plain);
   if (!facts.note.empty()) add_whole("     ", facts.note, Style::bold);
@@ -92,9 +91,8 @@ std::string keys_line(const Pod& pod, const ScreenState& state, const std::vecto
   StyledLine line(look, columns);
   if (state.typed_filter) {
     line.add("/").add(output::escape_controls(*state.typed_filter)).add("_", Style::selected);
-    line.add(
-        state.message.empty() ? "   gpu<50  user!=me  run=train  [0-15]  odd  a name" : "   " + state.message,
-        Style::dim);
+    line.add(state.message.empty() ? "   [0-15]  odd  lost  run=train  a name" : "   " + state.message,
+             Style::dim);
     return line.bytes();
   }
   if (state.message == "K" && !pod.hosts().empty()) {
@@ -130,7 +128,7 @@ std::vector<std::string> draw_help(ScreenState& state, output::ScreenSize size, 
       "m              another figure in the field",
       "f              fold hosts that are alike, or show each",
       "r              only the hosts of this run; again: all",
-      "/              filter: gpu<50  user!=alice  run=train  [0-15]  odd",
+      "/              filter: [0-15]  odd  lost  run=train  a part of a name",
       "Space          hold: rows stay, counts go on",
       "+ -            more, less often",
       "K              the command that stops what holds this host",

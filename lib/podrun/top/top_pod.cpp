@@ -50,6 +50,11 @@ std::set<std::string> runs_of(const HostReport& report, std::string_view own_run
 
 }  // namespace
 
+std::string_view word_of(HostState state) {
+  constexpr std::array<std::string_view, 4> kWords = {"waiting", "up", "stale", "lost"};
+  return kWords[static_cast<std::size_t>(state)];
+}
+
 Severity HostRow::severity() const {
   Severity most = Severity::like_others;
   for (const Odd& each : odd) most = std::max(most, each.severity);

@@ -41,6 +41,7 @@ struct Odd {
 
 /// waiting: it has not answered yet; stale: no frame for a while.
 enum class HostState { waiting, up, stale, lost };
+std::string_view word_of(HostState state);
 
 /// The last failure of a host's connection, and what follows.
 struct Trouble {
