@@ -78,7 +78,7 @@ def test_its_pages_and_keys(on_screen, hosts):
     screen.wait_for(is_complete)
 
     screen.type("n\r")
-    screen.wait_for(has("worker 2", "RAM", "NAME", "nvidia-smi"))
+    screen.wait_for(has("worker 2", "RAM", "ssh 2 top"))
     assert not rows(screen)
     for columns, lines in ((40, 12), (200, 50), (80, 24)):
         screen.resize(columns, lines)
@@ -106,25 +106,6 @@ def test_keys_that_are_typed_before_the_screen_is_there(open_screen, podrun):
     screen.wait_for(has("podrun top: keys"))
     screen.type("q")
     assert screen.wait() == 0
-
-
-def test_the_page_of_a_host_does_not_wait_for_another_one(on_screen, hosts):
-    hosts.homes.program(0, "getconf", "touch ~/asked; until [ -e ~/go_on ]; do sleep 0.2; done")
-    screen = on_screen("top", *hosts.options, "--interval", "1s", columns=80)
-    screen.wait_for(is_complete)
-    screen.type("s")
-    screen.wait_for(lambda s: rows(s) == [0, 1, 2, 3, 4])
-    screen.type("\x1b[H\r")
-    screen.wait_for(has("worker 0"))
-    wait_until((hosts.homes.home(0) / "asked").exists, what="the question for the processes of host 0")
-    screen.type("\x1b")
-    screen.wait_for(is_complete)
-    screen.type("jj\r")
-    screen.wait_for(has("worker 2", "NAME", "nvidia-smi"))
-    screen.type("q")
-    assert screen.wait() == 0
-    (hosts.homes.home(0) / "go_on").touch()
-    hosts.wait_until_left_alone()
 
 
 def test_ctrl_z_and_back(shell, podrun, hosts):

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "podrun/output/full_screen.hpp"
-#include "podrun/top/host_detail.hpp"
 #include "podrun/top/host_filter.hpp"
 #include "podrun/top/keys.hpp"
 #include "podrun/top/styled_line.hpp"
@@ -67,9 +66,8 @@ struct ScreenFacts {
   TimePoint now;
   std::string clock;  ///< `14:02:31`
   std::chrono::milliseconds interval{2'000};
-  const HostDetail* detail = nullptr;  ///< of the host at the cursor, on its page
-  std::string note = {};               ///< what podrun has to say: that it was suspended
-  std::string kill_options = {};       ///< how to reach the same hosts: `-H tpu-[0-3]`
+  std::string note = {};          ///< what podrun has to say: that it was suspended
+  std::string host_options = {};  ///< by which podrun finds the same hosts: `-H tpu-[0-3] `
 };
 
 /// The lines of the screen, at most as many and as wide as `size` says.

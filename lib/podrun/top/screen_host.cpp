@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of one host: each chip with its holder, memory, disks, network, processes.
+// The page of one host: each chip with its holder, the figures beside those of the pod, disks and links.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,9 +9,9 @@
 #include "podrun/base/long_duration.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/devices/watchers.hpp"
-#include "podrun/output/cell_width.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/supervisor/mark.hpp"
+#include "podrun/top/folding.hpp"
 #include "podrun/top/oddness.hpp"
 #include "podrun/top/screen_parts.hpp"
 
@@ -29,8 +29,6 @@ std::string gib(std::optional<std::uint64_t> bytes) {
 }
 
 std::string real(const std::optional<double>& value) { return value ? fmt::format("{:.0f}", *value) : "·"; }
-
-std::string rate(double bytes) { return long_value(kind_of(Figure::net), bytes); }
 
 /// Why the clock of a chip is below its most: the first of these that is true.
 std::string reason(const Chip& chip) {
@@ -80,11 +78,14 @@ class HostPage {
     }
     add_odd();
     add_chips();
-    add_cpu();
-    add_memory();
+    add_figures();
     add_disks();
-    add_network();
-    add_processes();
+    add_links();
+    lines_.push_back("");
+    add("",
+        command_text("all its processes: ", fmt::format("ssh {} top", pod_.hosts()[host_].worker), facts_,
+                     columns_),
+        Style::dim);
     return std::move(lines_);
   }
 
@@ -155,33 +156,22 @@ class HostPage {
       add(fmt::format("{} {}", report_.tpus > 0 ? "TPU" : "GPU", chip), holder_of(chip));
   }
 
-  void add_cpu() {
-    std::string text = fmt::format("{:>3} %", real(at(row_.figures, Figure::cpu)));
-    if (const auto times = cpu_times(report_))
-      text += fmt::format("  user {:.0f} sys {:.0f} wait {:.0f} steal {:.0f}", times->user, times->system,
-                          times->wait, times->steal);
-    if (report_.cores > 0) text += fmt::format("  {} cores", report_.cores);
-    if (report_.now->load)
-      text += fmt::format("  load {:.{}f}", *report_.now->load, *report_.now->load < 10 ? 1 : 0);
-    if (report_.now->cpu_pressure) text += fmt::format("  pressure {:.1f} %", *report_.now->cpu_pressure);
-    add("CPU", text);
-  }
-
-  void add_memory() {
-    const Counters& now = *report_.now;
-    if (!now.memory_total || !now.memory_available) return;
-    const std::uint64_t used = *now.memory_total - std::min(*now.memory_total, *now.memory_available);
-    std::string text = fmt::format("{:>3} %   {} of {} GiB", real(at(row_.figures, Figure::ram)), gib(used),
-                                   gib(now.memory_total));
-    if (const auto swap = now.swap_used()) text += fmt::format("   swap {} GiB", gib(swap));
-    if (now.memory_pressure) text += fmt::format("   pressure {:.1f} %", *now.memory_pressure);
-    if (report_.slow && report_.slow->oom_kills) text += fmt::format("   OOM {}", *report_.slow->oom_kills);
-    add("RAM", text);
+  void add_figures() {
+    std::vector<TableRow> rows;
+    for (const FigureKind& kind : figure_kinds()) {
+      const std::optional<double>& here = at(row_.figures, kind.figure);
+      const std::optional<Spread>& all = pod_.spread(kind.figure);
+      if (!all) continue;
+      rows.push_back(
+          {name_of(pod_, kind.figure),
+           fmt::format("{:>7}{:>8}", here ? short_value(kind, *here) : "·", short_value(kind, all->median))});
+    }
+    const std::string header = fmt::format("{:7}{:>7}{:>8}", "", "here", "median");
+    for (std::string& line : in_blocks(header, rows, header.size(), columns_, look_))
+      lines_.push_back(std::move(line));
   }
 
   void add_disks() {
-    if (const auto rates = disk_rates(report_))
-      add("disk", fmt::format("read {}   write {}", rate(rates->in), rate(rates->out)));
     std::string text;
     for (const Mount& mount : report_.mounts) {
       const std::optional<double> used = mount.percent_used();
@@ -195,35 +185,12 @@ class HostPage {
     if (!text.empty()) add("full", text);
   }
 
-  void add_network() {
+  void add_links() {
     std::string text;
-    if (const auto rates = net_rates(report_))
-      text = fmt::format("in {}   out {}", rate(rates->in), rate(rates->out));
-    if (report_.slow) {
-      for (const NetworkLink& link : report_.slow->links)
-        text += fmt::format("{}{} {}", text.empty() ? "" : "   ", link.name, link.state);
-    }
-    if (row_.clock_offset) text += fmt::format("   clock {:+.2f} s", *row_.clock_offset);
-    if (!text.empty()) add("net", text);
-  }
-
-  void add_processes() {
-    if (!facts_.detail || facts_.detail->host != host_ || facts_.detail->at <= 0) {
-      add("", "reading the processes", Style::dim);
-      return;
-    }
-    StyledLine header(look_, columns_);
-    lines_.push_back(header.add("    PID USER       S  CPU%  RSS GiB       AGE  NAME", Style::dim).bytes());
-    for (const HostProcess& process : facts_.detail->processes) {
-      StyledLine line(look_, columns_);
-      line.add(fmt::format("{:>7} ", process.pid)).add(output::cut_to_cells(safe(process.user), 10));
-      line.pad_to(18);
-      line.add(fmt::format(" {} {:>5} {:>8.1f} {:>9}  ", process.state,
-                           process.cpu ? fmt::format("{:.0f}", *process.cpu) : "-",
-                           static_cast<double>(process.memory) / kGib,
-                           long_duration(std::chrono::seconds(std::llround(process.age)))));
-      lines_.push_back(line.add(safe(process.name)).bytes());
-    }
+    if (!report_.slow) return;
+    for (const NetworkLink& link : report_.slow->links)
+      text += fmt::format("{}{} {}", text.empty() ? "" : "   ", link.name, link.state);
+    if (!text.empty()) add("links", text);
   }
 
   const std::size_t host_;
@@ -242,21 +209,15 @@ std::vector<std::string> draw_host(const Pod& pod, ScreenState& state, const Scr
                                    output::ScreenSize size, const Look& look) {
   HostPage page(pod, state, facts, size.columns, look);
   std::vector<std::string> lines = {page.title()};
-  const std::vector<std::string> body = page.body();
   if (size.rows < 2) return lines;
-  const std::size_t room = size.rows - 2;
-  state.first_line = std::min(state.first_line, body.size() > room ? body.size() - room : 0);
-  for (std::size_t i = state.first_line; i < std::min(body.size(), state.first_line + room); ++i)
-    lines.push_back(body[i]);
+  for (std::string& line : scrolled(page.body(), size.rows - 2, state)) lines.push_back(std::move(line));
   lines.resize(size.rows - 1);
   StyledLine keys(look, size.columns);
-  if (!state.message.empty() && state.message != "K") {
-    keys.add(safe(state.message));
-  } else if (state.message == "K") {
-    keys.add(kill_text(pod, state, facts, size.columns));
-  } else {
+  const std::string message = message_text(pod, state, facts, size.columns);
+  if (message.empty())
     keys.add("Esc back  n p next odd host  j k scroll  K how to kill  q quit", Style::dim);
-  }
+  else
+    keys.add(message);
   lines.push_back(keys.bytes());
   return lines;
 }

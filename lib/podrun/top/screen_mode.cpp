@@ -5,7 +5,6 @@
 #include <chrono>
 #include <ctime>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include <asio/posix/stream_descriptor.hpp>
@@ -18,7 +17,6 @@
 #include "podrun/top/keys.hpp"
 #include "podrun/top/sample_mode.hpp"
 #include "podrun/top/screen.hpp"
-#include "podrun/top/scripts.hpp"
 #include "podrun/top/top_run.hpp"
 
 namespace podrun::top {
@@ -31,7 +29,6 @@ constexpr milliseconds kBetweenPaintings{200};  ///< of frames; keys are answere
 constexpr milliseconds kLook{100};              ///< for the size of the terminal, an Escape, a slow terminal
 constexpr milliseconds kAtLeast{500};           ///< paints again, since ages grow
 constexpr std::size_t kFewHosts = 16;
-constexpr std::size_t kMostOfDetail = 256 * 1024;
 
 class ScreenMode final : public SampleMode, private session::RunWatch {
  public:
@@ -65,7 +62,7 @@ class ScreenMode final : public SampleMode, private session::RunWatch {
     has_keys_ = true;  // they may have been typed before
     while (!is_over_) {
       read_keys(fan_out);
-      paint(fan_out, output);
+      paint(output);
       timer_->expires_after(kLook);
       std::error_code woken;
       co_await timer_->async_wait(asio::redirect_error(asio::use_awaitable, woken));
@@ -136,7 +133,7 @@ class ScreenMode final : public SampleMode, private session::RunWatch {
     if (next) sampling().set_interval(*next);
   }
 
-  void paint(run::FanOut& fan_out, output::Output& output) {
+  void paint(output::Output& output) {
     const Clock::time_point now = Clock::now();
     const output::ScreenSize size = screen_.size();
     const auto since = now - painted_at_;
@@ -144,13 +141,11 @@ class ScreenMode final : public SampleMode, private session::RunWatch {
         is_urgent_ || size != size_ || since >= kAtLeast || (is_new_ && since >= kBetweenPaintings);
     if (!is_due || !output.is_written()) return;
     if (is_new_ || since >= kAtLeast) judge();
-    ask_for_detail(fan_out, now);
     ScreenFacts facts{.now = now,
                       .clock = time_of_day(),
                       .interval = sampling().interval(),
-                      .detail = &detail_,
                       .note = now < note_until_ ? "podrun was suspended" : "",
-                      .kill_options = host_options_};
+                      .host_options = host_options_};
     std::string bytes = screen_.paint(draw(pod(), state_, facts, size, look_), size);
     if (!bytes.empty()) output.show(std::move(bytes), true);
     painted_at_ = now;
@@ -164,23 +159,6 @@ class ScreenMode final : public SampleMode, private session::RunWatch {
         fmt::localtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
   }
 
-  /// The processes of the host whose page is shown. A host that does not answer is not asked again.
-  void ask_for_detail(run::FanOut& fan_out, Clock::time_point now) {
-    const std::size_t host = state_.cursor;
-    const bool is_shown = state_.page == ScreenState::Page::host && pod().rows()[host].has_figures();
-    const bool is_due = detail_.host != host || now - detail_at_ >= sampling().interval();
-    if (!is_shown || !is_due || !awaited_details_.insert(host).second) return;
-    static const Chunk script{std::string(kDetailScript)};
-    detail_at_ = now;
-    fan_out.run_beside(host, script, {}, {.most = kMostOfDetail, .end = "\nend\n"},
-                       [this, host](const std::optional<std::string>& text) {
-                         awaited_details_.erase(host);
-                         if (host != state_.cursor) return;  // another page is shown by now
-                         detail_ = text ? read_detail(host, *text, detail_) : HostDetail{.host = host};
-                         is_new_ = true;
-                       });
-  }
-
   output::FullScreen& screen_;
   const Look look_;
   const std::string host_options_;
@@ -188,9 +166,6 @@ class ScreenMode final : public SampleMode, private session::RunWatch {
   KeyReader reader_ = {};
   std::optional<asio::steady_timer> timer_ = {};
   std::optional<asio::posix::stream_descriptor> keys_ = {};
-  HostDetail detail_ = {};
-  Clock::time_point detail_at_ = {};
-  std::set<std::size_t> awaited_details_ = {};  ///< hosts that have not answered
   Clock::time_point painted_at_ = {};
   Clock::time_point note_until_ = {};
   output::ScreenSize size_ = {};

@@ -18,6 +18,13 @@ namespace podrun::top {
 namespace {
 
 constexpr std::size_t kBins = 11;
+constexpr std::size_t kMostBlocks = 3;
+constexpr std::size_t kBetween = 3;  ///< two blocks
+constexpr std::size_t kName = 7;     ///< of a figure
+
+std::size_t blocks_in(std::size_t columns, std::size_t width) {
+  return std::clamp<std::size_t>((columns + kBetween) / (width + kBetween), 1, kMostBlocks);
+}
 /// How many hosts have a value in each tenth of the axis.
 std::string histogram(const Pod& pod, Figure figure, output::Charset charset) {
   std::array<std::size_t, kBins> counts{};
@@ -120,40 +127,43 @@ std::string_view bar(double height, output::Charset charset) {
   return charset == output::Charset::utf8 ? kBars[level(kBars.size())] : kPlain[level(kPlain.size())];
 }
 
-std::vector<std::string> draw_figures(const Pod& pod, std::size_t columns, const Look& look) {
-  constexpr std::size_t kBlock = 38;
-  constexpr std::size_t kBetween = 3;
-  const std::size_t blocks = std::clamp<std::size_t>((columns + kBetween) / (kBlock + kBetween), 1, 3);
-  std::vector<const FigureKind*> shown;
-  for (const FigureKind& kind : figure_kinds()) {
-    if (pod.spread(kind.figure) && (blocks == 3 || kind.shown.narrow)) shown.push_back(&kind);
-  }
-  if (shown.empty()) return {};
-  const std::size_t height = (shown.size() + blocks - 1) / blocks;
+std::vector<std::string> in_blocks(std::string_view header, const std::vector<TableRow>& rows,
+                                   std::size_t width, std::size_t columns, const Look& look) {
   std::vector<std::string> lines;
-  for (std::size_t row = 0; row <= height; ++row) {
+  const std::size_t blocks = blocks_in(columns, width);
+  const std::size_t height = (rows.size() + blocks - 1) / blocks;
+  for (std::size_t row = 0; row <= height && !rows.empty(); ++row) {
     StyledLine line(look, columns);
-    for (std::size_t block = 0; block < blocks; ++block) {
-      const std::size_t place = block * height + row - 1;
-      const std::size_t begin = block * (kBlock + kBetween);
-      if (row == 0 && block * height >= shown.size()) break;
-      if (row > 0 && place >= shown.size()) break;
-      line.pad_to(begin);
-      if (block > 0) line.pad_to(begin - kBetween).add(" │ ", Style::dim);
-      if (row == 0) {
-        line.add(fmt::format("{:7}{:>6}{:>7}{:>6} {:<11}", "", "min", "median", "max", "hosts"), Style::dim);
-        continue;
-      }
-      const FigureKind& kind = *shown[place];
-      const Spread& spread = *pod.spread(kind.figure);
-      line.add(name_of(pod, kind.figure), Style::bold).pad_to(begin + 7);
-      line.add(fmt::format("{:>6}{:>7}{:>6} ", short_value(kind, spread.least),
-                           short_value(kind, spread.median), short_value(kind, spread.most)));
-      line.add(histogram(pod, kind.figure, look.charset)).pad_to(begin + kBlock);
+    for (std::size_t first = 0; first < rows.size() && (row == 0 || first + row <= rows.size());
+         first += height) {
+      if (first > 0) line.add(" │ ", Style::dim);
+      const std::size_t begin = line.width();
+      if (row == 0)
+        line.add(header, Style::dim);
+      else
+        line.add(rows[first + row - 1].name, Style::bold)
+            .pad_to(begin + kName)
+            .add(rows[first + row - 1].text);
+      line.pad_to(begin + width);
     }
     lines.push_back(line.bytes());
   }
   return lines;
+}
+
+std::vector<std::string> draw_figures(const Pod& pod, std::size_t columns, const Look& look) {
+  constexpr std::size_t kWidth = 38;
+  std::vector<TableRow> rows;
+  for (const FigureKind& kind : figure_kinds()) {
+    const std::optional<Spread>& spread = pod.spread(kind.figure);
+    if (!spread || (blocks_in(columns, kWidth) < kMostBlocks && !kind.shown.narrow)) continue;
+    rows.push_back({name_of(pod, kind.figure),
+                    fmt::format("{:>6}{:>7}{:>6} {}", short_value(kind, spread->least),
+                                short_value(kind, spread->median), short_value(kind, spread->most),
+                                histogram(pod, kind.figure, look.charset))});
+  }
+  const std::string header = fmt::format("{:7}{:>6}{:>7}{:>6} {:<11}", "", "min", "median", "max", "hosts");
+  return in_blocks(header, rows, kWidth, columns, look);
 }
 
 std::vector<std::string> draw_field(const Pod& pod, const ScreenState& state, std::size_t columns,
@@ -224,14 +234,26 @@ std::vector<std::string> draw_history(const Pod& pod, const ScreenFacts& facts, 
   return lines;
 }
 
-std::string kill_text(const Pod& pod, const ScreenState& state, const ScreenFacts& facts,
-                      std::size_t columns) {
-  const std::size_t worker = pod.hosts()[state.cursor].worker;
-  const auto text = [&](const std::string& options) {
-    return fmt::format("to stop what holds it: podrun {}kill --workers {}", options, worker);
-  };
-  std::string whole = text(output::escape_controls(facts.kill_options));
-  return output::cell_width(whole) <= columns ? whole : text("[the same hosts] ");
+std::string command_text(std::string_view before, std::string_view words, const ScreenFacts& facts,
+                         std::size_t columns) {
+  std::string whole =
+      fmt::format("{}podrun {}{}", before, output::escape_controls(facts.host_options), words);
+  if (output::cell_width(whole) <= columns) return whole;
+  return fmt::format("{}podrun [the same hosts] {}", before, words);
+}
+
+std::string message_text(const Pod& pod, const ScreenState& state, const ScreenFacts& facts,
+                         std::size_t columns) {
+  if (state.message != "K" || pod.hosts().empty()) return state.message;
+  return command_text("to stop what holds it: ",
+                      fmt::format("kill --workers {}", pod.hosts()[state.cursor].worker), facts, columns);
+}
+
+std::vector<std::string> scrolled(const std::vector<std::string>& lines, std::size_t room,
+                                  ScreenState& state) {
+  state.first_line = std::min(state.first_line, lines.size() - std::min(lines.size(), room));
+  const auto first = lines.begin() + static_cast<std::ptrdiff_t>(state.first_line);
+  return {first, first + static_cast<std::ptrdiff_t>(std::min(room, lines.size()))};
 }
 
 }  // namespace podrun::top

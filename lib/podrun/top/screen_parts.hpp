@@ -22,6 +22,15 @@ Figure next_figure(const Pod& pod, Figure figure);
 /// The figure of the field: another one if no host has what was chosen.
 Figure shown_figure(const Pod& pod, const ScreenState& state);
 
+/// A line of a table: its bold name, and the rest.
+struct TableRow {
+  std::string name;
+  std::string text;
+};
+/// A table in up to three blocks of this width, side by side.
+std::vector<std::string> in_blocks(std::string_view header, const std::vector<TableRow>& rows,
+                                   std::size_t width, std::size_t columns, const Look& look);
+
 /// `GPU %   0   98   100  ▁    █`: minimum, median, maximum and a histogram of hosts, two or more columns.
 std::vector<std::string> draw_figures(const Pod& pod, std::size_t columns, const Look& look);
 
@@ -34,10 +43,17 @@ std::vector<std::string> draw_field(const Pod& pod, const ScreenState& state, st
 std::vector<std::string> draw_list(const Pod& pod, ScreenState& state, const std::vector<ListRow>& rows,
                                    output::ScreenSize size, const Look& look);
 
-/// The line that `K` shows: a podrun kill command, without the options that name the hosts if it would not
-/// fit.
-std::string kill_text(const Pod& pod, const ScreenState& state, const ScreenFacts& facts,
-                      std::size_t columns);
+/// A podrun command for the host at the cursor, with the options that name the hosts if it fits then.
+std::string command_text(std::string_view before, std::string_view words, const ScreenFacts& facts,
+                         std::size_t columns);
+
+/// What the last key has to say, in place of the keys; empty: nothing.
+std::string message_text(const Pod& pod, const ScreenState& state, const ScreenFacts& facts,
+                         std::size_t columns);
+
+/// The lines that there is room for, from state.first_line on, which does not go further than needed.
+std::vector<std::string> scrolled(const std::vector<std::string>& lines, std::size_t room,
+                                  ScreenState& state);
 
 /// The median and the extremes of the last minutes.
 std::vector<std::string> draw_history(const Pod& pod, const ScreenFacts& facts, output::ScreenSize size,

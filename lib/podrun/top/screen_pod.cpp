@@ -95,14 +95,8 @@ std::string keys_line(const Pod& pod, const ScreenState& state, const std::vecto
              Style::dim);
     return line.bytes();
   }
-  if (state.message == "K" && !pod.hosts().empty()) {
-    line.add(kill_text(pod, state, facts, columns));
-    return line.bytes();
-  }
-  if (!state.message.empty()) {
-    line.add(state.message);
-    return line.bytes();
-  }
+  if (const std::string message = message_text(pod, state, facts, columns); !message.empty())
+    return line.add(message).bytes();
   const std::size_t below = rows.size() - std::min(rows.size(), state.first_row + state.rows_shown);
   const std::string more = below > 0 ? fmt::format("{} more", below) : "";
   if (state.filter.is_empty()) {
@@ -136,20 +130,17 @@ std::vector<std::string> draw_help(ScreenState& state, output::ScreenSize size, 
       "",
       "Cells: tenths of the figure, the worst chip of a host",
       "! odd   ? stale   x lost   . no answer yet"};
-  const bool fits = kLines.size() <= size.rows;
-  const std::size_t room = fits ? size.rows : size.rows - 1;
-  state.first_line = fits ? 0 : std::min(state.first_line, kLines.size() - room);
-  std::vector<std::string> lines;
-  for (std::size_t i = state.first_line; i < std::min(kLines.size(), state.first_line + room); ++i)
-    lines.push_back(
-        StyledLine(look, size.columns).add(kLines[i], i == 0 ? Style::title : Style::plain).bytes());
-  if (!fits) {
-    StyledLine keys(look, size.columns);
-    keys.add("Esc back  j k scroll  q quit", Style::dim);
-    const std::size_t below = kLines.size() - state.first_line - room;
-    if (below > 0) keys.add_right(fmt::format("{} more", below), Style::bold);
-    lines.push_back(keys.bytes());
-  }
+  std::vector<std::string> text;
+  for (const std::string_view each : kLines)
+    text.push_back(
+        StyledLine(look, size.columns).add(each, text.empty() ? Style::title : Style::plain).bytes());
+  if (text.size() <= size.rows) return scrolled(text, size.rows, state);
+  std::vector<std::string> lines = scrolled(text, size.rows - 1, state);
+  StyledLine keys(look, size.columns);
+  keys.add("Esc back  j k scroll  q quit", Style::dim);
+  const std::size_t below = text.size() - state.first_line - lines.size();
+  if (below > 0) keys.add_right(fmt::format("{} more", below), Style::bold);
+  lines.push_back(keys.bytes());
   return lines;
 }
 

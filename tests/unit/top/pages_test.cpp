@@ -66,21 +66,10 @@ TEST(Screen, ShowsOneHost) {
   mount.is_asked = mount.is_silent = true;
   mount.asked_at = pod.hosts[17].uptime - 10;
   pod.step();
-  HostDetail detail{.host = 17, .at = 100'000};
-  for (std::size_t i = 0; i < 9; ++i)
-    detail.processes.push_back({.pid = 41'874 + i,
-                                .user = i == 4 ? "a-very-long-user" : "ubuntu",
-                                .name = "python",
-                                .state = i == 3 ? 'D' : 'R',
-                                .cpu = i < 8 ? std::optional(402.0 - static_cast<double>(i)) : std::nullopt,
-                                .memory = 91ULL << 30U,
-                                .age = 11'520});
-  ScreenFacts facts = facts_of(pod);
-  facts.detail = &detail;
   ScreenState state{.page = ScreenState::Page::host, .cursor = 17};
-  expect_golden("host_80x24.txt", without_styles(draw(pod.pod, state, facts, kSmall, {})));
+  expect_golden("host_80x24.txt", screen(pod, state, kSmall));
   state.first_line = 1000;
-  expect_golden("host_80x24_end.txt", without_styles(draw(pod.pod, state, facts, kSmall, {})));
+  expect_golden("host_40x12_end.txt", screen(pod, state, {.columns = 40, .rows = 12}));
 }
 
 TEST(Screen, ShowsATpuHost) {

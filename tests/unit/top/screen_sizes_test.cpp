@@ -55,13 +55,8 @@ class ScreenSizes : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(ScreenSizes, AllFit) {
   const FakePod pod = hostile_pod(GetParam());
-  HostDetail detail{.host = 1, .at = 100'000};
-  for (std::size_t i = 0; i < 30; ++i)
-    detail.processes.push_back(
-        {.pid = i, .user = "日本日本日本é\x1b", .name = "日\x1b[0m", .cpu = 9.0 * static_cast<double>(i)});
   ScreenFacts facts = facts_of(pod);
-  facts.detail = &detail;
-  facts.kill_options = "-H '\x1b[31m日' ";
+  facts.host_options = "-H '\x1b[31m日' ";
   for (const auto page : {ScreenState::Page::pod, ScreenState::Page::host, ScreenState::Page::help}) {
     for (const Charset charset : {Charset::utf8, Charset::ascii}) {
       for (std::size_t columns = 0; columns <= 45; ++columns) {
