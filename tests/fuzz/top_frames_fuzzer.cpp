@@ -77,14 +77,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (int frame = 0; frame < 3; ++frame) {
     now += std::chrono::seconds(2);
     try {
-      if (liar.feed(text + (frame == 1 ? "" : "\n"))) pod.take_frame(0, now, 1e9);
+      if (liar.feed(text + (frame == 1 ? "" : "\n"))) pod.add_frame(0, now, 1e9);
     } catch (const podrun::link::HostError&) {
       break;
     }
     for (std::size_t host = 1; host < 6; ++host) {
       FrameReader reader(pod.report(host));
       reader.feed("s cores=8 nvidia=2\nf u" + std::to_string(100 + 2 * frame) + " i100 M100 A50 n1,1 d1,1\n");
-      pod.take_frame(host, now, 1e9);
+      pod.add_frame(host, now, 1e9);
     }
     pod.judge(now, std::chrono::seconds(2));
     expect_sane(pod);

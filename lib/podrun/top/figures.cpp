@@ -90,7 +90,7 @@ const Chip* worst_chip(const HostReport& report, Figure figure) {
   return worst;
 }
 
-std::optional<Spread> spread_of(const std::vector<std::optional<double>>& values) {
+std::optional<Extremes> extremes_of(const std::vector<std::optional<double>>& values) {
   std::vector<double> known;
   for (const std::optional<double>& value : values) {
     if (value) known.push_back(*value);
@@ -100,17 +100,17 @@ std::optional<Spread> spread_of(const std::vector<std::optional<double>>& values
   std::nth_element(known.begin(), middle, known.end());
   const double upper = *middle;
   const double lower = known.size() % 2 == 1 ? upper : *std::max_element(known.begin(), middle);
-  Spread spread{.median = (lower + upper) / 2};
+  Extremes extremes{.median = (lower + upper) / 2};
   const auto [least, most] = std::minmax_element(known.begin(), known.end());
-  spread.least = *least;
-  spread.most = *most;
+  extremes.least = *least;
+  extremes.most = *most;
   double farthest = -1;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!values[i] || std::abs(*values[i] - spread.median) <= farthest) continue;
-    farthest = std::abs(*values[i] - spread.median);
-    spread.worst = i;
+    if (!values[i] || std::abs(*values[i] - extremes.median) <= farthest) continue;
+    farthest = std::abs(*values[i] - extremes.median);
+    extremes.worst = i;
   }
-  return spread;
+  return extremes;
 }
 
 namespace {

@@ -118,13 +118,13 @@ std::span<const Chip> fresh_chips(const HostReport& report);
 const Chip* worst_chip(const HostReport& report, Figure figure);
 
 /// The extremes and the median of the known values of a figure.
-struct Spread {
+struct Extremes {
   double least = 0;
   double median = 0;
   double most = 0;
   std::size_t worst = 0;  ///< place of the value that is farthest from the median
 };
-std::optional<Spread> spread_of(const std::vector<std::optional<double>>& values);
+std::optional<Extremes> extremes_of(const std::vector<std::optional<double>>& values);
 
 /// `98`, `41 G`, `0.3 M`: at most 5 cells, without the unit of the figure's name.
 std::string short_value(const FigureKind& kind, double value);

@@ -75,7 +75,7 @@ Figures medians_of(const Pod& pod, const Hosts& hosts) {
   for (const FigureKind& kind : figure_kinds()) {
     std::vector<std::optional<double>> values;
     for (const std::size_t host : hosts) values.push_back(at(pod.rows()[host].figures, kind.figure));
-    if (const auto spread = spread_of(values)) at(medians, kind.figure) = spread->median;
+    if (const auto extremes = extremes_of(values)) at(medians, kind.figure) = extremes->median;
   }
   return medians;
 }

@@ -45,21 +45,21 @@ nghttp2_nv header(std::string_view name, std::string_view value) {
 }  // namespace
 
 /// The state of nghttp2, and what has come for each call.
-class GrpcConnection::Session {
+class GrpcConnection::Http2 {
  public:
-  Session() {
+  Http2() {
     nghttp2_session_callbacks* callbacks = nullptr;
     nghttp2_session_callbacks_new(&callbacks);
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data);
     nghttp2_session_callbacks_set_on_header_callback(callbacks, on_header);
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_close);
-    nghttp2_session_client_new(&session_, callbacks, this);
+    nghttp2_session_client_new(&http2_, callbacks, this);
     nghttp2_session_callbacks_del(callbacks);
-    nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, nullptr, 0);
+    nghttp2_submit_settings(http2_, NGHTTP2_FLAG_NONE, nullptr, 0);
   }
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
-  ~Session() { nghttp2_session_del(session_); }
+  Http2(const Http2&) = delete;
+  Http2& operator=(const Http2&) = delete;
+  ~Http2() { nghttp2_session_del(http2_); }
 
   void begin(const std::string& path, const std::vector<std::string>& messages) {
     calls_.clear();
@@ -73,7 +73,7 @@ class GrpcConnection::Session {
       auto body = std::make_unique<Body>(Body{framed(message)});
       const nghttp2_data_provider provider{.source = {.ptr = body.get()}, .read_callback = read_body};
       const std::int32_t id =
-          nghttp2_submit_request(session_, nullptr, headers.data(), headers.size(), &provider, nullptr);
+          nghttp2_submit_request(http2_, nullptr, headers.data(), headers.size(), &provider, nullptr);
       order_.push_back(id);
       if (id >= 0) calls_[id].body = std::move(body);
     }
@@ -96,16 +96,16 @@ class GrpcConnection::Session {
     std::string bytes;
     for (;;) {
       const std::uint8_t* data = nullptr;
-      const ssize_t size = nghttp2_session_mem_send(session_, &data);
+      const ssize_t size = nghttp2_session_mem_send(http2_, &data);
       if (size <= 0) return bytes;
       bytes.append(reinterpret_cast<const char*>(data), static_cast<std::size_t>(size));
     }
   }
   /// False: the server does not speak HTTP/2.
   bool feed(std::string_view bytes) {
-    return nghttp2_session_mem_recv(session_, reinterpret_cast<const std::uint8_t*>(bytes.data()),
+    return nghttp2_session_mem_recv(http2_, reinterpret_cast<const std::uint8_t*>(bytes.data()),
                                     bytes.size()) >= 0 &&
-           nghttp2_session_want_read(session_) != 0;
+           nghttp2_session_want_read(http2_) != 0;
   }
 
  private:
@@ -120,7 +120,7 @@ class GrpcConnection::Session {
     bool is_over = false;
   };
 
-  static Session& self(void* user) { return *static_cast<Session*>(user); }
+  static Http2& self(void* user) { return *static_cast<Http2*>(user); }
 
   static ssize_t read_body(nghttp2_session*, std::int32_t, std::uint8_t* buffer, std::size_t length,
                            std::uint32_t* flags, nghttp2_data_source* source, void*) {
@@ -154,36 +154,36 @@ class GrpcConnection::Session {
     return 0;
   }
 
-  nghttp2_session* session_ = nullptr;
+  nghttp2_session* http2_ = nullptr;
   std::map<std::int32_t, Call> calls_;
   std::vector<std::int32_t> order_;
 };
 
 GrpcConnection::GrpcConnection(std::shared_ptr<link::Stream> stream)
-    : session_(std::make_unique<Session>()), stream_(std::move(stream)) {}
+    : http2_(std::make_unique<Http2>()), stream_(std::move(stream)) {}
 
 GrpcConnection::~GrpcConnection() { stop(); }
 
 asio::awaitable<std::vector<std::optional<std::string>>> GrpcConnection::call(
     std::string path, std::vector<std::string> messages) {
   const link::Failure ended{link::Stage::sampling, link::Cause::closed};
-  session_->begin(path, messages);
-  while (!session_->is_complete()) {
-    if (std::string bytes = session_->take_output(); !bytes.empty()) {
+  http2_->begin(path, messages);
+  while (!http2_->is_complete()) {
+    if (std::string bytes = http2_->take_output(); !bytes.empty()) {
       Chunk chunk(std::move(bytes));
       if (!co_await stream_->write(std::move(chunk))) throw link::HostError(ended);
     }
     const link::StreamEvent event = co_await stream_->next();
     const auto* received = std::get_if<link::Received>(&event);
     if (!received) throw link::HostError(ended);
-    if (received->stream == StreamId::out && !session_->feed(received->bytes.bytes()))
+    if (received->stream == StreamId::out && !http2_->feed(received->bytes.bytes()))
       throw link::HostError(ended);
   }
-  if (std::string bytes = session_->take_output(); !bytes.empty()) {
+  if (std::string bytes = http2_->take_output(); !bytes.empty()) {
     Chunk chunk(std::move(bytes));
     co_await stream_->write(std::move(chunk));
   }
-  co_return session_->replies();
+  co_return http2_->replies();
 }
 
 void GrpcConnection::stop() { stream_->stop({.cause = link::Cause::abandoned}); }

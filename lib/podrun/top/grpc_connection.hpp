@@ -29,8 +29,8 @@ class GrpcConnection {
   void stop();
 
  private:
-  class Session;
-  std::unique_ptr<Session> session_;
+  class Http2;
+  std::unique_ptr<Http2> http2_;
   std::shared_ptr<link::Stream> stream_;
 };
 

@@ -49,7 +49,7 @@ bool HostFilter::is_true(const Word& word, const Pod& pod, std::size_t host) {
   const std::string& text = word.text;
   if (!word.workers.empty()) return std::ranges::binary_search(word.workers, pod.hosts()[host].worker);
   if (text == "odd") return !row.odd.empty();
-  for (const HostState state : {HostState::up, HostState::stale, HostState::lost}) {
+  for (const Presence state : {Presence::up, Presence::stale, Presence::lost}) {
     if (text == word_of(state)) return row.state == state;
   }
   if (!text.starts_with(kRun)) return pod.hosts()[host].name.find(text) != std::string::npos;

@@ -38,8 +38,8 @@ class Finder {
       : pod_(pod), row_(pod.rows()[host]), report_(row_.report), host_(host), now_(now) {}
 
   std::vector<Odd> find() {
-    if (row_.state == HostState::lost) add("lost", Severity::fault, describe_trouble(row_, now_));
-    if (row_.state == HostState::stale)
+    if (row_.state == Presence::lost) add("lost", Severity::fault, describe_trouble(row_, now_));
+    if (row_.state == Presence::stale)
       add("stale", Severity::warning, fmt::format("{} old", seconds_ago(*row_.frame_at, now_)));
     if (!row_.has_figures()) return std::move(found_);
     find_missing_accelerators();
@@ -140,7 +140,7 @@ class Finder {
     const std::size_t others = pod_.hosts_in_run();
     if (pod_.run().empty() || !report_.holders || row_.run == pod_.run()) return;
     if (others < 2 ||
-        static_cast<double>(others) < kNearlyAll * static_cast<double>(pod_.count(HostState::up)))
+        static_cast<double>(others) < kNearlyAll * static_cast<double>(pod_.count(Presence::up)))
       return;
     constexpr double kSlack = 5;
     const double list_age = report_.now->at - report_.holders_at;
@@ -223,12 +223,12 @@ class Finder {
   }
 
   void find_differences() {
-    const Group* const group = pod_.group_of(host_);
-    if (!group) return;
+    const Peers* const peers = pod_.peers_of(host_);
+    if (!peers) return;
     constexpr int kFramesOdd = 3;
     for (const FigureKind& kind : figure_kinds()) {
       const auto index = static_cast<std::size_t>(kind.figure);
-      const std::optional<double>& median = group->medians[index];
+      const std::optional<double>& median = peers->medians[index];
       const int needed = pod_.is_once() ? 1 : kFramesOdd;
       if (!median || std::popcount(row_.deviations[index]) < needed || !row_.figures[index]) continue;
       const Chip* const chip = worst_chip(report_, kind.figure);
@@ -238,7 +238,7 @@ class Finder {
                            });
       if (is_told) continue;
       add(std::string(kind.id), Severity::difference,
-          fmt::format("{}{}{}{}, the others {}", chip ? chips_word(kind, *chip, *group) + ": " : "",
+          fmt::format("{}{}{}{}, the others {}", chip ? chips_word(kind, *chip, *peers) + ": " : "",
                       kind.word, kind.word.empty() ? "" : " ", long_value(kind, *row_.figures[index]),
                       long_value(kind, *median)),
           chip ? std::optional(chip->index) : std::nullopt);
@@ -246,12 +246,12 @@ class Finder {
   }
 
   /// `GPU 3`, or `all GPUs` where each of several is that far from the others.
-  std::string chips_word(const FigureKind& kind, const Chip& worst, const Group& group) const {
+  std::string chips_word(const FigureKind& kind, const Chip& worst, const Peers& peers) const {
     const auto index = static_cast<std::size_t>(kind.figure);
     const std::span<const Chip> chips = fresh_chips(report_);
     const bool are_all = chips.size() > 1 && std::ranges::all_of(chips, [&](const Chip& chip) {
                            const std::optional<double> value = kind.of_chip(chip);
-                           return value && std::abs(*value - *group.medians[index]) > group.limits[index];
+                           return value && std::abs(*value - *peers.medians[index]) > peers.limits[index];
                          });
     return are_all ? fmt::format("all {}s", chip_word(report_))
                    : fmt::format("{} {}", chip_word(report_), worst.index);

@@ -30,16 +30,16 @@ std::vector<std::string> table(const Pod& pod) {
   std::vector<std::string> lines;
   std::vector<const FigureKind*> shown;
   for (const FigureKind& kind : figure_kinds()) {
-    if (kind.shown.once && pod.spread(kind.figure)) shown.push_back(&kind);
+    if (kind.shown.once && pod.extremes(kind.figure)) shown.push_back(&kind);
   }
   std::ranges::stable_partition(shown, [](const FigureKind* kind) { return kind->of_chip != nullptr; });
   for (const FigureKind* const kind : shown) {
-    const Spread& spread = *pod.spread(kind->figure);
-    const std::string least = short_value(*kind, spread.least);
-    const std::string most = short_value(*kind, spread.most);
-    const std::string worst = least == most ? "" : fmt::format(" {:>10}", pod.hosts()[spread.worst].worker);
+    const Extremes& extremes = *pod.extremes(kind->figure);
+    const std::string least = short_value(*kind, extremes.least);
+    const std::string most = short_value(*kind, extremes.most);
+    const std::string worst = least == most ? "" : fmt::format(" {:>10}", pod.hosts()[extremes.worst].worker);
     lines.push_back(fmt::format("{} {:>6} {:>7} {:>6}{}", pad(name_of(pod, kind->figure), 7), least,
-                                short_value(*kind, spread.median), most, worst));
+                                short_value(*kind, extremes.median), most, worst));
   }
   if (!lines.empty())
     lines.insert(lines.begin(),
@@ -71,9 +71,9 @@ std::string numbers(const Pod& pod, const std::vector<std::size_t>& hosts) {
 }  // namespace
 
 std::string describe_counts(const Pod& pod) {
-  std::string text = fmt::format("{}: {} up", count_hosts(pod.rows().size()), pod.count(HostState::up));
-  for (const HostState state : {HostState::stale, HostState::lost, HostState::waiting}) {
-    const std::string_view word = state == HostState::waiting ? "not answered yet" : word_of(state);
+  std::string text = fmt::format("{}: {} up", count_hosts(pod.rows().size()), pod.count(Presence::up));
+  for (const Presence state : {Presence::stale, Presence::lost, Presence::waiting}) {
+    const std::string_view word = state == Presence::waiting ? "not answered yet" : word_of(state);
     if (const std::size_t count = pod.count(state)) text += fmt::format(", {} {}", count, word);
   }
   return text;

@@ -66,7 +66,7 @@ void Pod::find_usual() {
   const auto most = [&](std::size_t all) {
     return std::max(kLeastHosts, kNearlyAll * static_cast<double>(all));
   };
-  usual_.accelerators = commonest(accelerators, most(count(HostState::up)));
+  usual_.accelerators = commonest(accelerators, most(count(Presence::up)));
   const auto name_of_most = std::ranges::max_element(names, {}, [](const auto& each) { return each.second; });
   if (name_of_most != names.end()) usual_.accelerator = name_of_most->first;
   for (const auto& [name, of] : links) {
@@ -78,47 +78,47 @@ void Pod::find_usual() {
   }
 }
 
-void Pod::find_groups() {
+void Pod::find_peers() {
   std::map<std::string, std::vector<std::size_t>> members;
   for (std::size_t host = 0; host < rows_.size(); ++host) {
-    group_of_[host] = rows_.size();
+    peers_of_[host] = rows_.size();
     if (rows_[host].has_figures())
       members[accelerators_of(rows_[host].report) + '\n' + rows_[host].run].push_back(host);
   }
-  groups_.clear();
+  peers_.clear();
   for (auto& [key, hosts] : members) {
-    for (const std::size_t host : hosts) group_of_[host] = groups_.size();
-    groups_.push_back({.hosts = std::move(hosts)});
+    for (const std::size_t host : hosts) peers_of_[host] = peers_.size();
+    peers_.push_back({.hosts = std::move(hosts)});
   }
 }
 
 /// Beyond the floor of the figure and six times what is usual among the others. Where more than a quarter is,
 /// there are two kinds of hosts, and none is odd.
 void Pod::find_deviations() {
-  for (Group& group : groups_) {
+  for (Peers& peers : peers_) {
     for (const FigureKind& kind : figure_kinds()) {
       const auto index = static_cast<std::size_t>(kind.figure);
       std::vector<double> values;
-      for (const std::size_t host : group.hosts) {
+      for (const std::size_t host : peers.hosts) {
         if (const auto& value = rows_[host].figures[index]) values.push_back(*value);
       }
       std::vector<std::size_t> odd;
       if (kind.floor > 0 && values.size() >= kLeastToCompare) {
         std::vector<std::optional<double>> all(values.begin(), values.end());
-        const double median = spread_of(all)->median;
+        const double median = extremes_of(all)->median;
         const double floor = kind.is_floor_of_median ? kind.floor / 100 * median : kind.floor;
         constexpr double kDeviations = 6;
         constexpr double kLeastTraffic = 1e6;  // bytes a second: below, a difference says nothing
-        group.medians[index] = median;
-        group.limits[index] = std::max({floor, kDeviations * scaled_mad(values, median),
+        peers.medians[index] = median;
+        peers.limits[index] = std::max({floor, kDeviations * scaled_mad(values, median),
                                         kind.unit == Unit::bytes_per_second ? kLeastTraffic : 0});
-        for (const std::size_t host : group.hosts) {
+        for (const std::size_t host : peers.hosts) {
           const auto& value = rows_[host].figures[index];
-          if (value && std::abs(*value - median) > group.limits[index]) odd.push_back(host);
+          if (value && std::abs(*value - median) > peers.limits[index]) odd.push_back(host);
         }
         if (4 * odd.size() > values.size()) odd.clear();
       }
-      for (const std::size_t host : group.hosts) {
+      for (const std::size_t host : peers.hosts) {
         if (!rows_[host].is_new) continue;
         unsigned& bits = rows_[host].deviations[index];
         bits = (bits << 1U | (std::ranges::binary_search(odd, host) ? 1U : 0U)) & ((1U << kFramesKept) - 1);
@@ -128,17 +128,17 @@ void Pod::find_deviations() {
   for (HostRow& row : rows_) row.is_new = false;
 }
 
-void Pod::find_spreads(TimePoint now, std::chrono::milliseconds interval) {
+void Pod::find_extremes(TimePoint now, std::chrono::milliseconds interval) {
   for (const FigureKind& kind : figure_kinds()) {
     std::vector<std::optional<double>> values(rows_.size());
     for (std::size_t host = 0; host < rows_.size(); ++host) {
       if (rows_[host].has_figures()) values[host] = at(rows_[host].figures, kind.figure);
     }
-    spreads_[static_cast<std::size_t>(kind.figure)] = spread_of(values);
+    extremes_[static_cast<std::size_t>(kind.figure)] = extremes_of(values);
   }
   if (now - history_at_ < interval) return;
   history_at_ = now;
-  history_.push_back(spreads_);
+  history_.push_back(extremes_);
   if (history_.size() > kHistory) history_.pop_front();
 }
 

@@ -181,7 +181,7 @@ std::string state_event(output::WallTime time, const Pod& pod, std::size_t host)
   const HostRow& row = pod.rows()[host];
   Json event = begin("state", time, pod.hosts()[host]);
   event["state"] = word_of(row.state);
-  if (row.state == HostState::lost && row.trouble) {
+  if (row.state == Presence::lost && row.trouble) {
     report::add_failure(event, row.trouble->failure);
     event["message"] = report::reason(row.trouble->failure);
   }

@@ -92,15 +92,15 @@ asio::awaitable<void> Sampling::prepare(std::size_t host, supervisor::Supervised
     // Once, the rates are those of a second in which podrun has asked for nothing else.
     HostReport& report = pod_.report(host);
     if (request_.is_once && taken == 1) rated = {report.before, report.now};
-    take(host, asked_at);
+    add_frame(host, asked_at);
     if (report.before) ++sampled_[host];
     if (request_.is_once && taken > 1) {
       std::tie(report.before, report.now) = rated;
-      pod_.take_chips(host);
+      pod_.update_chips(host);
     }
     if (!report.metric_ports.empty()) {
       // Beside the frames, since a service may hang.
-      asked_[host].tpu->ask(supervised, report, [this, host] { pod_.take_chips(host); });
+      asked_[host].tpu->ask(supervised, report, [this, host] { pod_.update_chips(host); });
       if (request_.is_once && !std::exchange(asked_[host].waited_for_tpu, true))
         co_await asked_[host].tpu->wait(kPatienceOnce);
     }
@@ -113,7 +113,7 @@ asio::awaitable<void> Sampling::prepare(std::size_t host, supervisor::Supervised
 }
 
 /// The moment of the frame is in the middle between question and answer.
-void Sampling::take(std::size_t host, Clock::time_point asked_at) {
+void Sampling::add_frame(std::size_t host, Clock::time_point asked_at) {
   const Clock::time_point now = Clock::now();
   const HostReport& report = pod_.rows()[host].report;
   Asked& asked = asked_[host];
@@ -126,7 +126,7 @@ void Sampling::take(std::size_t host, Clock::time_point asked_at) {
     const auto answered = std::chrono::system_clock::now() - (now - asked_at) / 2;
     clock = std::chrono::duration<double>(answered.time_since_epoch()).count();
   }
-  pod_.take_frame(host, now, clock);
+  pod_.add_frame(host, now, clock);
   const bool was_quiet = !changed_at_ || now - *changed_at_ > kBetweenChanges;
   if (pod_.rows()[host].runs != before && was_quiet) changed_at_ = now;
   on_frame_(host);

@@ -62,7 +62,7 @@ class Sampling {
   std::string mounts_to_ask(HostReport& report, double uptime) const;
   bool is_complete(const Asked& asked, const HostReport& report) const;
   asio::awaitable<void> wait_for_turn(std::size_t host);
-  void take(std::size_t host, Clock::time_point asked_at);
+  void add_frame(std::size_t host, Clock::time_point asked_at);
 
   Pod& pod_;
   const SampleRequest request_;

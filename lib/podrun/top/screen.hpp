@@ -72,12 +72,12 @@ struct ScreenFacts {
 
 /// The lines of the screen, at most as many and as wide as `size` says.
 std::vector<std::string> draw(const Pod& pod, ScreenState& state, const ScreenFacts& facts,
-                              output::ScreenSize size, const Look& look);
+                              output::ScreenSize size, const Display& display);
 
 /// The parts of draw():
 std::vector<std::string> draw_pod(const Pod& pod, ScreenState& state, const ScreenFacts& facts,
-                                  output::ScreenSize size, const Look& look);
+                                  output::ScreenSize size, const Display& display);
 std::vector<std::string> draw_host(const Pod& pod, ScreenState& state, const ScreenFacts& facts,
-                                   output::ScreenSize size, const Look& look);
+                                   output::ScreenSize size, const Display& display);
 
 }  // namespace podrun::top

@@ -47,18 +47,18 @@ std::string reason(const Chip& chip) {
 class HostPage {
  public:
   HostPage(const Pod& pod, const ScreenState& state, const ScreenFacts& facts, std::size_t columns,
-           const Look& look)
+           const Display& display)
       : host_(state.cursor),
         row_(pod.rows()[host_]),
         report_(row_.report),
         pod_(pod),
         facts_(facts),
         columns_(columns),
-        look_(look) {}
+        display_(display) {}
 
   std::string title() const {
     const hosts::Host& host = pod_.hosts()[host_];
-    StyledLine line(look_, columns_);
+    StyledLine line(display_, columns_);
     line.add("podrun top", Style::title)
         .add(fmt::format("   worker {}  ", host.worker))
         .add(safe(host.name), Style::bold);
@@ -72,7 +72,7 @@ class HostPage {
   }
 
   std::vector<std::string> body() {
-    if (row_.state == HostState::lost || row_.state == HostState::waiting) {
+    if (row_.state == Presence::lost || row_.state == Presence::waiting) {
       add("", describe_trouble(row_, facts_.now), Style::fault);
       return std::move(lines_);
     }
@@ -91,7 +91,7 @@ class HostPage {
 
  private:
   void add(std::string_view name, std::string_view text, Style style = Style::plain) {
-    StyledLine line(look_, columns_);
+    StyledLine line(display_, columns_);
     line.add(name, Style::bold);
     if (!name.empty()) line.add(" ").pad_to(6);
     lines_.push_back(line.add(safe(text), style).bytes());
@@ -129,13 +129,13 @@ class HostPage {
   void add_chips() {
     const std::span<const Chip> chips = fresh_chips(report_);
     if (!chips.empty()) {
-      StyledLine header(look_, columns_);
+      StyledLine header(display_, columns_);
       lines_.push_back(
           header.add("GPU   %    W   HBM GiB    °C   MHz  reasons       holder", Style::dim).bytes());
     }
     for (const Chip& chip : chips) {
       const std::string busy = chip.busy ? real(chip.busy) : "·";
-      StyledLine line(look_, columns_);
+      StyledLine line(display_, columns_);
       line.add(fmt::format("{:>3}", chip.index), Style::bold);
       for (const auto& [text, width] : {std::pair{busy, std::size_t{4}},
                                         {real(chip.watts), 5},
@@ -160,14 +160,14 @@ class HostPage {
     std::vector<TableRow> rows;
     for (const FigureKind& kind : figure_kinds()) {
       const std::optional<double>& here = at(row_.figures, kind.figure);
-      const std::optional<Spread>& all = pod_.spread(kind.figure);
+      const std::optional<Extremes>& all = pod_.extremes(kind.figure);
       if (!all) continue;
       rows.push_back(
           {name_of(pod_, kind.figure),
            fmt::format("{:>7}{:>8}", here ? short_value(kind, *here) : "·", short_value(kind, all->median))});
     }
     const std::string header = fmt::format("{:7}{:>7}{:>8}", "", "here", "median");
-    for (std::string& line : in_blocks(header, rows, header.size(), columns_, look_))
+    for (std::string& line : in_blocks(header, rows, header.size(), columns_, display_))
       lines_.push_back(std::move(line));
   }
 
@@ -199,20 +199,20 @@ class HostPage {
   const Pod& pod_;
   const ScreenFacts& facts_;
   const std::size_t columns_;
-  const Look& look_;
+  const Display& display_;
   std::vector<std::string> lines_;
 };
 
 }  // namespace
 
 std::vector<std::string> draw_host(const Pod& pod, ScreenState& state, const ScreenFacts& facts,
-                                   output::ScreenSize size, const Look& look) {
-  HostPage page(pod, state, facts, size.columns, look);
+                                   output::ScreenSize size, const Display& display) {
+  HostPage page(pod, state, facts, size.columns, display);
   std::vector<std::string> lines = {page.title()};
   if (size.rows < 2) return lines;
   for (std::string& line : scrolled(page.body(), size.rows - 2, state)) lines.push_back(std::move(line));
   lines.resize(size.rows - 1);
-  StyledLine keys(look, size.columns);
+  StyledLine keys(display, size.columns);
   const std::string message = message_text(pod, state, facts, size.columns);
   if (message.empty())
     keys.add("Esc back  n p next odd host  j k scroll  K how to kill  q quit", Style::dim);

@@ -16,11 +16,11 @@ namespace {
 
 class List {
  public:
-  List(const Pod& pod, const ScreenState& state, std::size_t columns, const Look& look)
-      : pod_(pod), state_(state), columns_(columns), look_(look) {
+  List(const Pod& pod, const ScreenState& state, std::size_t columns, const Display& display)
+      : pod_(pod), state_(state), columns_(columns), display_(display) {
     for (const FigureKind& kind : figure_kinds()) {
       const bool has_room = kind.column.width > 0 && columns >= kind.column.least_columns;
-      if (!has_room || !pod.spread(kind.figure)) continue;
+      if (!has_room || !pod.extremes(kind.figure)) continue;
       shown_.push_back(&kind);
       columns_width_ += kind.column.width;
     }
@@ -35,7 +35,7 @@ class List {
   }
 
   std::string header() const {
-    StyledLine line(look_, columns_);
+    StyledLine line(display_, columns_);
     line.add(fmt::format("{:>{}} ", "#", number_width_), Style::dim)
         .add(host_width_ > 0 ? "host" : "", Style::dim);
     line.pad_to(text_begin());
@@ -51,7 +51,7 @@ class List {
 
   std::string row(const ListRow& row) const {
     const bool is_marked = !state_.is_in_field && row.has(state_.cursor);
-    StyledLine line(look_, columns_);
+    StyledLine line(display_, columns_);
     const std::size_t host = row.hosts.front();
     const bool is_alone = !row.is_folded;
     const std::string number =
@@ -61,11 +61,11 @@ class List {
     if (is_alone) line.add(fitting_name(pod_.hosts()[host]));
     line.pad_to(text_begin());
     const Figures figures = is_alone ? pod_.rows()[host].figures : medians_of(pod_, row.hosts);
-    const Style style = is_alone && pod_.rows()[host].state == HostState::stale ? Style::dim : Style::plain;
-    const bool is_lost = !is_alone && pod_.rows()[host].state == HostState::lost;
+    const Style style = is_alone && pod_.rows()[host].state == Presence::stale ? Style::dim : Style::plain;
+    const bool is_lost = !is_alone && pod_.rows()[host].state == Presence::lost;
     const bool has_room = (!is_alone && !is_lost) || pod_.rows()[host].has_figures() ||
                           line.width() + columns_width_ + 2 + reasons_width(pod_.rows()[host]) <= columns_;
-    if (has_room || pod_.rows()[host].state == HostState::stale)
+    if (has_room || pod_.rows()[host].state == Presence::stale)
       for (const FigureKind* const kind : shown_) add_value(line, *kind, at(figures, kind->figure), style);
     line.add("  ");
     if (is_alone)
@@ -94,7 +94,7 @@ class List {
       return std::string(output::cut_to_cells(name, host_width_));
     while (output::cell_width(name) >= host_width_)
       name.erase(0, std::max<std::size_t>(1, first_utf8(name).bytes));
-    return std::string(cut_mark(look_.charset)) + name;
+    return std::string(cut_mark(display_.charset)) + name;
   }
   std::size_t text_begin() const { return number_width_ + (host_width_ > 0 ? 1 + host_width_ : 0); }
 
@@ -106,13 +106,13 @@ class List {
   }
 
   static void add_reasons(StyledLine& line, const HostRow& row) {
-    if (row.state == HostState::lost) line.add("x ", Style::lost);
-    if (row.state == HostState::stale) line.add("? ", Style::dim);
-    if (row.state == HostState::waiting) line.add("no answer yet", Style::dim);
+    if (row.state == Presence::lost) line.add("x ", Style::lost);
+    if (row.state == Presence::stale) line.add("? ", Style::dim);
+    if (row.state == Presence::waiting) line.add("no answer yet", Style::dim);
     bool is_first = true;
     for (const Odd& odd : row.odd) {
       const Style style = odd.until                           ? Style::dim
-                          : row.state == HostState::lost      ? Style::plain
+                          : row.state == Presence::lost       ? Style::plain
                           : odd.severity == Severity::fault   ? Style::fault
                           : odd.severity == Severity::warning ? Style::warning
                                                               : Style::plain;
@@ -128,7 +128,7 @@ class List {
   }
 
   void add_alike(StyledLine& line, const std::vector<std::size_t>& hosts) const {
-    if (pod_.rows()[hosts.front()].state == HostState::waiting) {
+    if (pod_.rows()[hosts.front()].state == Presence::waiting) {
       line.add("no answer yet", Style::dim);
       return;
     }
@@ -140,7 +140,7 @@ class List {
   const Pod& pod_;
   const ScreenState& state_;
   const std::size_t columns_;
-  const Look& look_;
+  const Display& display_;
   std::vector<const FigureKind*> shown_ = {};
   std::size_t columns_width_ = 0;
   std::size_t host_width_ = 0;
@@ -150,16 +150,16 @@ class List {
 }  // namespace
 
 std::vector<std::string> draw_list(const Pod& pod, ScreenState& state, const std::vector<ListRow>& rows,
-                                   output::ScreenSize size, const Look& look) {
+                                   output::ScreenSize size, const Display& display) {
   std::vector<std::string> lines;
   if (size.rows == 0) return lines;
-  const List list(pod, state, size.columns, look);
+  const List list(pod, state, size.columns, display);
   constexpr std::size_t kLeastForHeader = 3;
   const bool has_header = size.rows >= kLeastForHeader || rows.size() < size.rows;
   if (has_header) lines.push_back(list.header());
   const std::size_t room = size.rows - lines.size();
   if (rows.empty() && room > 0)
-    lines.push_back(StyledLine(look, size.columns).add("no host matches the filter", Style::dim).bytes());
+    lines.push_back(StyledLine(display, size.columns).add("no host matches the filter", Style::dim).bytes());
   state.rows_shown = room;
   const auto cursor = std::ranges::find_if(rows, [&](const ListRow& row) { return row.has(state.cursor); });
   if (cursor != rows.end()) {

@@ -36,7 +36,7 @@ class ScreenMode final : public SampleMode, private session::RunWatch {
              output::FullScreen& screen, Palette palette, std::string host_options)
       : SampleMode(run, request, charset),
         screen_(screen),
-        look_{charset, palette},
+        display_{charset, palette},
         host_options_(std::move(host_options)) {
     state_.is_folded = run.plan.hosts.size() > kFewHosts;
   }
@@ -146,7 +146,7 @@ class ScreenMode final : public SampleMode, private session::RunWatch {
                       .interval = sampling().interval(),
                       .note = now < note_until_ ? "podrun was suspended" : "",
                       .host_options = host_options_};
-    std::string bytes = screen_.paint(draw(pod(), state_, facts, size, look_), size);
+    std::string bytes = screen_.paint(draw(pod(), state_, facts, size, display_), size);
     if (!bytes.empty()) output.show(std::move(bytes), true);
     painted_at_ = now;
     size_ = size;
@@ -160,7 +160,7 @@ class ScreenMode final : public SampleMode, private session::RunWatch {
   }
 
   output::FullScreen& screen_;
-  const Look look_;
+  const Display display_;
   const std::string host_options_;
   ScreenState state_ = {};
   KeyReader reader_ = {};

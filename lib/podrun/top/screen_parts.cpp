@@ -61,9 +61,9 @@ void add_cell(StyledLine& line, const Pod& pod, Figure figure, std::size_t first
   bool is_waiting = true;
   for (std::size_t host = first; host < std::min(first + count, pod.rows().size()); ++host) {
     const HostRow& row = pod.rows()[host];
-    has_lost = has_lost || row.state == HostState::lost;
-    has_stale = has_stale || row.state == HostState::stale;
-    is_waiting = is_waiting && row.state == HostState::waiting;
+    has_lost = has_lost || row.state == Presence::lost;
+    has_stale = has_stale || row.state == Presence::stale;
+    is_waiting = is_waiting && row.state == Presence::waiting;
     if (is_odd_now(row)) severity = std::max(severity, row.severity());
     const std::optional<double>& value = at(row.figures, figure);
     if (!row.has_figures() || !value) continue;
@@ -91,8 +91,8 @@ void add_cell(StyledLine& line, const Pod& pod, Figure figure, std::size_t first
 double on_axis(const Pod& pod, Figure figure, double value) {
   constexpr double kHundred = 100;
   if (kind_of(figure).unit == Unit::percent) return std::clamp(value / kHundred, 0.0, 1.0);
-  const std::optional<Spread>& spread = pod.spread(figure);
-  const double most = spread ? std::max(std::abs(spread->most), std::abs(spread->least)) : 1;
+  const std::optional<Extremes>& extremes = pod.extremes(figure);
+  const double most = extremes ? std::max(std::abs(extremes->most), std::abs(extremes->least)) : 1;
   double end = 1;
   while (end < most) {
     for (const double step : {2.0, 5.0, 10.0}) {
@@ -108,13 +108,13 @@ double on_axis(const Pod& pod, Figure figure, double value) {
 Figure next_figure(const Pod& pod, Figure figure) {
   for (std::size_t step = 1; step <= kFigures; ++step) {
     const auto next = static_cast<Figure>((static_cast<std::size_t>(figure) + step) % kFigures);
-    if (pod.spread(next)) return next;
+    if (pod.extremes(next)) return next;
   }
   return figure;
 }
 
 Figure shown_figure(const Pod& pod, const ScreenState& state) {
-  return pod.spread(state.figure) ? state.figure : next_figure(pod, state.figure);
+  return pod.extremes(state.figure) ? state.figure : next_figure(pod, state.figure);
 }
 
 std::string_view bar(double height, output::Charset charset) {
@@ -128,12 +128,12 @@ std::string_view bar(double height, output::Charset charset) {
 }
 
 std::vector<std::string> in_blocks(std::string_view header, const std::vector<TableRow>& rows,
-                                   std::size_t width, std::size_t columns, const Look& look) {
+                                   std::size_t width, std::size_t columns, const Display& display) {
   std::vector<std::string> lines;
   const std::size_t blocks = blocks_in(columns, width);
   const std::size_t height = (rows.size() + blocks - 1) / blocks;
   for (std::size_t row = 0; row <= height && !rows.empty(); ++row) {
-    StyledLine line(look, columns);
+    StyledLine line(display, columns);
     for (std::size_t first = 0; first < rows.size() && (row == 0 || first + row <= rows.size());
          first += height) {
       if (first > 0) line.add(" │ ", Style::dim);
@@ -151,23 +151,23 @@ std::vector<std::string> in_blocks(std::string_view header, const std::vector<Ta
   return lines;
 }
 
-std::vector<std::string> draw_figures(const Pod& pod, std::size_t columns, const Look& look) {
+std::vector<std::string> draw_figures(const Pod& pod, std::size_t columns, const Display& display) {
   constexpr std::size_t kWidth = 38;
   std::vector<TableRow> rows;
   for (const FigureKind& kind : figure_kinds()) {
-    const std::optional<Spread>& spread = pod.spread(kind.figure);
-    if (!spread || (blocks_in(columns, kWidth) < kMostBlocks && !kind.shown.narrow)) continue;
+    const std::optional<Extremes>& extremes = pod.extremes(kind.figure);
+    if (!extremes || (blocks_in(columns, kWidth) < kMostBlocks && !kind.shown.narrow)) continue;
     rows.push_back({name_of(pod, kind.figure),
-                    fmt::format("{:>6}{:>7}{:>6} {}", short_value(kind, spread->least),
-                                short_value(kind, spread->median), short_value(kind, spread->most),
-                                histogram(pod, kind.figure, look.charset))});
+                    fmt::format("{:>6}{:>7}{:>6} {}", short_value(kind, extremes->least),
+                                short_value(kind, extremes->median), short_value(kind, extremes->most),
+                                histogram(pod, kind.figure, display.charset))});
   }
   const std::string header = fmt::format("{:7}{:>6}{:>7}{:>6} {:<11}", "", "min", "median", "max", "hosts");
-  return in_blocks(header, rows, kWidth, columns, look);
+  return in_blocks(header, rows, kWidth, columns, display);
 }
 
 std::vector<std::string> draw_field(const Pod& pod, const ScreenState& state, std::size_t columns,
-                                    std::size_t rows, const Look& look) {
+                                    std::size_t rows, const Display& display) {
   constexpr std::size_t kLabel = 7;
   constexpr std::size_t kGroup = 16;
   constexpr std::size_t kStep = 8;
@@ -181,7 +181,7 @@ std::vector<std::string> draw_field(const Pod& pod, const ScreenState& state, st
   const std::size_t each = (hosts + across * lines_for_cells - 1) / (across * lines_for_cells);
   std::vector<std::string> lines;
   for (std::size_t first = 0; first < hosts; first += across * each) {
-    StyledLine line(look, columns);
+    StyledLine line(display, columns);
     line.add(fmt::format("{:>5}", pod.hosts()[first].worker), Style::dim).pad_to(kLabel);
     for (std::size_t cell = 0; cell < across && first + cell * each < hosts; ++cell) {
       if (is_grouped && cell > 0 && cell % kGroup == 0) line.add(" ");
@@ -191,7 +191,7 @@ std::vector<std::string> draw_field(const Pod& pod, const ScreenState& state, st
     }
     lines.push_back(line.bytes());
   }
-  StyledLine legend(look, columns);
+  StyledLine legend(display, columns);
   legend.pad_to(2);
   if (each > 1)
     legend.add(fmt::format("worst of {} hosts a cell: {} in tenths", each, name_of(pod, figure)), Style::dim);
@@ -203,34 +203,34 @@ std::vector<std::string> draw_field(const Pod& pod, const ScreenState& state, st
 }
 
 std::vector<std::string> draw_history(const Pod& pod, const ScreenFacts& facts, output::ScreenSize size,
-                                      const Look& look) {
+                                      const Display& display) {
   constexpr std::size_t kLabel = 15;
   constexpr std::size_t kLeastRows = 4;
   if (size.rows < kLeastRows || size.columns < 40 || pod.history().size() < 3) return {};
   const std::size_t count = std::min(pod.history().size(), size.columns - kLabel);
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(facts.interval * count).count();
-  StyledLine header(look, size.columns);
+  StyledLine header(display, size.columns);
   header.add(fmt::format("history, {}: median of {}, and the least",
                          seconds < 120 ? fmt::format("{} s", seconds) : fmt::format("{} min", seconds / 60),
                          count_hosts(pod.rows().size())),
              Style::dim);
   std::vector<std::string> lines = {"", header.bytes()};
-  const auto add = [&](Figure figure, std::string_view label, double Spread::*value) {
-    const std::optional<Spread>& now = pod.spread(figure);
+  const auto add = [&](Figure figure, std::string_view label, double Extremes::*value) {
+    const std::optional<Extremes>& now = pod.extremes(figure);
     if (!now || lines.size() >= size.rows) return;
-    StyledLine line(look, size.columns);
+    StyledLine line(display, size.columns);
     line.add(label, Style::bold).pad_to(7);
     line.add(fmt::format("{:>6}", short_value(kind_of(figure), *now.*value))).pad_to(kLabel);
     for (std::size_t i = pod.history().size() - count; i < pod.history().size(); ++i) {
-      const std::optional<Spread>& then = pod.history()[i][static_cast<std::size_t>(figure)];
-      line.add(then ? bar(on_axis(pod, figure, *then.*value), look.charset) : " ");
+      const std::optional<Extremes>& then = pod.history()[i][static_cast<std::size_t>(figure)];
+      line.add(then ? bar(on_axis(pod, figure, *then.*value), display.charset) : " ");
     }
     lines.push_back(line.bytes());
   };
-  const Figure busy = pod.spread(Figure::busy) ? Figure::busy : Figure::cpu;
-  add(busy, name_of(pod, busy), &Spread::median);
-  add(busy, "  least", &Spread::least);
-  add(Figure::net, "net", &Spread::median);
+  const Figure busy = pod.extremes(Figure::busy) ? Figure::busy : Figure::cpu;
+  add(busy, name_of(pod, busy), &Extremes::median);
+  add(busy, "  least", &Extremes::least);
+  add(Figure::net, "net", &Extremes::median);
   return lines;
 }
 

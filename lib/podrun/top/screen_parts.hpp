@@ -29,19 +29,19 @@ struct TableRow {
 };
 /// A table in up to three blocks of this width, side by side.
 std::vector<std::string> in_blocks(std::string_view header, const std::vector<TableRow>& rows,
-                                   std::size_t width, std::size_t columns, const Look& look);
+                                   std::size_t width, std::size_t columns, const Display& display);
 
 /// `GPU %   0   98   100  ▁    █`: minimum, median, maximum and a histogram of hosts, two or more columns.
-std::vector<std::string> draw_figures(const Pod& pod, std::size_t columns, const Look& look);
+std::vector<std::string> draw_figures(const Pod& pod, std::size_t columns, const Display& display);
 
 /// A cell for each host, or for the worst of several; at most `rows` lines and the legend.
 std::vector<std::string> draw_field(const Pod& pod, const ScreenState& state, std::size_t columns,
-                                    std::size_t rows, const Look& look);
+                                    std::size_t rows, const Display& display);
 
 /// The list with its header, exactly `rows` lines or fewer. Moves state.first_row so that the cursor is
 /// visible.
 std::vector<std::string> draw_list(const Pod& pod, ScreenState& state, const std::vector<ListRow>& rows,
-                                   output::ScreenSize size, const Look& look);
+                                   output::ScreenSize size, const Display& display);
 
 /// A podrun command for the host at the cursor, with the options that name the hosts if it fits then.
 std::string command_text(std::string_view before, std::string_view words, const ScreenFacts& facts,
@@ -57,6 +57,6 @@ std::vector<std::string> scrolled(const std::vector<std::string>& lines, std::si
 
 /// The median and the extremes of the last minutes.
 std::vector<std::string> draw_history(const Pod& pod, const ScreenFacts& facts, output::ScreenSize size,
-                                      const Look& look);
+                                      const Display& display);
 
 }  // namespace podrun::top

@@ -24,8 +24,8 @@ std::string interval_text(std::chrono::milliseconds interval) {
 }
 
 std::string title(const Pod& pod, const ScreenState& state, const ScreenFacts& facts, std::size_t columns,
-                  const Look& look) {
-  StyledLine line(look, columns);
+                  const Display& display) {
+  StyledLine line(display, columns);
   line.add("podrun top", Style::title).add("   " + count_hosts(pod.rows().size()));
   if (const std::string chips = describe_accelerators(pod); !chips.empty())
     line.add(", " + output::escape_controls(chips));
@@ -37,15 +37,15 @@ std::string title(const Pod& pod, const ScreenState& state, const ScreenFacts& f
   return line.bytes();
 }
 
-std::string counts(const Pod& pod, const ScreenFacts& facts, std::size_t columns, const Look& look) {
-  StyledLine line(look, columns);
+std::string counts(const Pod& pod, const ScreenFacts& facts, std::size_t columns, const Display& display) {
+  StyledLine line(display, columns);
   const auto add_whole = [&](std::string_view blanks, const std::string& text, Style style = Style::plain) {
     if (blanks.size() + text.size() <= line.left()) line.add(blanks).add(text, style);
   };
-  add_whole("", fmt::format("up {}", pod.count(HostState::up)));
-  for (const auto& [state, style] : {std::pair{HostState::waiting, Style::dim},
-                                     {HostState::stale, Style::warning},
-                                     {HostState::lost, Style::fault}}) {
+  add_whole("", fmt::format("up {}", pod.count(Presence::up)));
+  for (const auto& [state, style] : {std::pair{Presence::waiting, Style::dim},
+                                     {Presence::stale, Style::warning},
+                                     {Presence::lost, Style::fault}}) {
     if (const std::size_t count = pod.count(state); count > 0)
       add_whole("  ", fmt::format("{} {}", word_of(state), count), style);
   }
@@ -87,8 +87,8 @@ std::string fitting_keys(std::size_t cells) {
 }
 
 std::string keys_line(const Pod& pod, const ScreenState& state, const std::vector<ListRow>& rows,
-                      const ScreenFacts& facts, std::size_t columns, const Look& look) {
-  StyledLine line(look, columns);
+                      const ScreenFacts& facts, std::size_t columns, const Display& display) {
+  StyledLine line(display, columns);
   if (state.typed_filter) {
     line.add("/").add(output::escape_controls(*state.typed_filter)).add("_", Style::selected);
     line.add(state.message.empty() ? "   [0-15]  odd  lost  run=train  a name" : "   " + state.message,
@@ -110,7 +110,7 @@ std::string keys_line(const Pod& pod, const ScreenState& state, const std::vecto
   return line.bytes();
 }
 
-std::vector<std::string> draw_help(ScreenState& state, output::ScreenSize size, const Look& look) {
+std::vector<std::string> draw_help(ScreenState& state, output::ScreenSize size, const Display& display) {
   constexpr std::array<std::string_view, 18> kLines = {
       "podrun top: keys",
       "",
@@ -133,10 +133,10 @@ std::vector<std::string> draw_help(ScreenState& state, output::ScreenSize size, 
   std::vector<std::string> text;
   for (const std::string_view each : kLines)
     text.push_back(
-        StyledLine(look, size.columns).add(each, text.empty() ? Style::title : Style::plain).bytes());
+        StyledLine(display, size.columns).add(each, text.empty() ? Style::title : Style::plain).bytes());
   if (text.size() <= size.rows) return scrolled(text, size.rows, state);
   std::vector<std::string> lines = scrolled(text, size.rows - 1, state);
-  StyledLine keys(look, size.columns);
+  StyledLine keys(display, size.columns);
   keys.add("Esc back  j k scroll  q quit", Style::dim);
   const std::size_t below = text.size() - state.first_line - lines.size();
   if (below > 0) keys.add_right(fmt::format("{} more", below), Style::bold);
@@ -151,37 +151,38 @@ void append(std::vector<std::string>& lines, std::vector<std::string> more) {
 }  // namespace
 
 std::vector<std::string> draw_pod(const Pod& pod, ScreenState& state, const ScreenFacts& facts,
-                                  output::ScreenSize size, const Look& look) {
+                                  output::ScreenSize size, const Display& display) {
   const std::vector<ListRow> rows = list_rows(pod, state);
   keep_cursor(rows, state);
-  std::vector<std::string> lines = {title(pod, state, facts, size.columns, look)};
+  std::vector<std::string> lines = {title(pod, state, facts, size.columns, display)};
   constexpr std::size_t kLeastForCounts = 4;
   constexpr std::size_t kLeastForFigures = 14;
   constexpr std::size_t kLeastForField = 18;
   constexpr std::size_t kFewHosts = 16;
   constexpr std::size_t kTall = 40;
-  if (size.rows >= kLeastForCounts) lines.push_back(counts(pod, facts, size.columns, look));
-  if (size.rows >= kLeastForFigures) append(lines, draw_figures(pod, size.columns, look));
+  if (size.rows >= kLeastForCounts) lines.push_back(counts(pod, facts, size.columns, display));
+  if (size.rows >= kLeastForFigures) append(lines, draw_figures(pod, size.columns, display));
   if (size.rows >= kLeastForField && pod.rows().size() > kFewHosts)
-    append(lines, draw_field(pod, state, size.columns, size.rows >= kTall ? 13 : 9, look));
+    append(lines, draw_field(pod, state, size.columns, size.rows >= kTall ? 13 : 9, display));
   const std::size_t room = size.rows > lines.size() + 1 ? size.rows - lines.size() - 1 : 0;
-  append(lines, draw_list(pod, state, rows,
-                          {size.columns, std::min(room, std::max<std::size_t>(1, rows.size()) + 1)}, look));
+  append(lines,
+         draw_list(pod, state, rows,
+                   {size.columns, std::min(room, std::max<std::size_t>(1, rows.size()) + 1)}, display));
   const std::size_t left = size.rows > lines.size() + 1 ? size.rows - lines.size() - 1 : 0;
-  if (pod.rows().size() <= kFewHosts) append(lines, draw_history(pod, facts, {size.columns, left}, look));
+  if (pod.rows().size() <= kFewHosts) append(lines, draw_history(pod, facts, {size.columns, left}, display));
   if (size.rows < 2) return lines;
   lines.resize(size.rows - 1);
-  lines.push_back(keys_line(pod, state, rows, facts, size.columns, look));
+  lines.push_back(keys_line(pod, state, rows, facts, size.columns, display));
   return lines;
 }
 
 std::vector<std::string> draw(const Pod& pod, ScreenState& state, const ScreenFacts& facts,
-                              output::ScreenSize size, const Look& look) {
+                              output::ScreenSize size, const Display& display) {
   if (size.rows == 0 || size.columns == 0) return {};
-  std::vector<std::string> lines = state.page == ScreenState::Page::help ? draw_help(state, size, look)
+  std::vector<std::string> lines = state.page == ScreenState::Page::help ? draw_help(state, size, display)
                                    : state.page == ScreenState::Page::host
-                                       ? draw_host(pod, state, facts, size, look)
-                                       : draw_pod(pod, state, facts, size, look);
+                                       ? draw_host(pod, state, facts, size, display)
+                                       : draw_pod(pod, state, facts, size, display);
   if (lines.size() > size.rows) lines.resize(size.rows);
   return lines;
 }

@@ -19,7 +19,7 @@ void add_each(std::vector<ListRow>& rows, const std::vector<std::size_t>& hosts)
 
 /// Hosts that were lost together (their bastion is down, a switch) are one row, unless they are few.
 bool are_lost_together(const HostRow& a, const HostRow& b) {
-  if (a.state != HostState::lost || b.state != HostState::lost || !a.trouble || !b.trouble) return false;
+  if (a.state != Presence::lost || b.state != Presence::lost || !a.trouble || !b.trouble) return false;
   const link::Failure& of_a = a.trouble->failure;
   const link::Failure& of_b = b.trouble->failure;
   return of_a.stage == of_b.stage && of_a.cause == of_b.cause && of_a.jump_hosts == of_b.jump_hosts;
@@ -34,7 +34,7 @@ void add_odd(std::vector<ListRow>& rows, const Pod& pod, bool is_folded) {
     const auto together = std::ranges::find_if(lost, [&](const ListRow& row) {
       return are_lost_together(pod.rows()[row.hosts.front()], pod.rows()[host]);
     });
-    if (pod.rows()[host].state != HostState::lost)
+    if (pod.rows()[host].state != Presence::lost)
       others.push_back(host);
     else if (together != lost.end())
       together->hosts.push_back(host);
@@ -279,7 +279,7 @@ std::vector<ListRow> list_rows(const Pod& pod, const ScreenState& state) {
     add_odd(rows, pod, state.is_folded);
     std::vector<std::size_t> waiting;
     for (std::size_t host = 0; host < pod.rows().size(); ++host) {
-      if (pod.rows()[host].state == HostState::waiting) waiting.push_back(host);
+      if (pod.rows()[host].state == Presence::waiting) waiting.push_back(host);
     }
     for (std::vector<std::size_t>& hosts : fold_alike(pod)) {
       if (state.is_folded && hosts.size() > 1)

@@ -38,7 +38,7 @@ std::string_view sequence_of(Style style) {
 std::string_view cut_mark(output::Charset charset) { return charset == output::Charset::utf8 ? "…" : "+"; }
 
 void StyledLine::put(std::string_view text, std::string_view sequence) {
-  const std::string shown = in_charset(std::string(text), look_.charset);
+  const std::string shown = in_charset(std::string(text), display_.charset);
   const std::string_view cut = output::cut_to_cells(shown, left());
   if (shown.empty() || left() == 0) return;
   width_ += output::cell_width(cut);
@@ -56,7 +56,7 @@ void StyledLine::put(std::string_view text, std::string_view sequence) {
 
 /// The cursor's line is reverse without colours too: no character would say it.
 StyledLine& StyledLine::add(std::string_view text, Style style) {
-  const bool is_shown = look_.palette != Palette::none || style == Style::selected;
+  const bool is_shown = display_.palette != Palette::none || style == Style::selected;
   put(text, is_shown ? sequence_of(style) : "");
   return *this;
 }
@@ -67,17 +67,17 @@ bool StyledLine::add_cut(std::string_view text, Style style) {
     add(text, style);
     return fits;
   }
-  add(output::cut_to_cells(text, left() - 1), style).add(cut_mark(look_.charset), Style::dim);
+  add(output::cut_to_cells(text, left() - 1), style).add(cut_mark(display_.charset), Style::dim);
   return false;
 }
 
 StyledLine& StyledLine::add_digit(char digit) {
   const int tenths = digit - '0';
   std::string sequence;
-  if (look_.palette == Palette::full) {
+  if (display_.palette == Palette::full) {
     constexpr int kRamp[] = {24, 25, 31, 32, 38, 74, 110, 146, 189, 231};  // from blue to white, of 256
     sequence = fmt::format("\x1b[38;5;{}m", kRamp[tenths]);
-  } else if (look_.palette == Palette::basic) {
+  } else if (display_.palette == Palette::basic) {
     constexpr int kLow = 4;
     constexpr int kHigh = 8;
     sequence = tenths < kLow ? "\x1b[2m" : tenths < kHigh ? "" : "\x1b[1m";
@@ -97,7 +97,7 @@ StyledLine& StyledLine::add_to(std::size_t cell, std::string_view text, Style st
 }
 
 StyledLine& StyledLine::add_right(std::string_view text, Style style) {
-  const std::size_t cells = output::cell_width(in_charset(std::string(text), look_.charset));
+  const std::size_t cells = output::cell_width(in_charset(std::string(text), display_.charset));
   if (cells + 1 > left()) return *this;
   pad_to(columns_ - cells);
   return add(text, style);

@@ -12,7 +12,7 @@ namespace podrun::top {
 /// How much colour a terminal shows. Colours only repeat what a character says.
 enum class Palette { none, basic, full };
 
-struct Look {
+struct Display {
   output::Charset charset = output::Charset::utf8;
   Palette palette = Palette::none;
 };
@@ -25,7 +25,7 @@ enum class Style { plain, dim, bold, warning, fault, lost, selected, title };
 /// One line of the screen, of at most so many cells. Text must have no control characters.
 class StyledLine {
  public:
-  StyledLine(const Look& look, std::size_t columns) : look_(look), columns_(columns) {}
+  StyledLine(const Display& display, std::size_t columns) : display_(display), columns_(columns) {}
 
   /// Adds what fits.
   StyledLine& add(std::string_view text, Style style = Style::plain);
@@ -47,7 +47,7 @@ class StyledLine {
  private:
   void put(std::string_view text, std::string_view sequence);
 
-  const Look look_;
+  const Display display_;
   const std::size_t columns_;
   std::size_t width_ = 0;
   std::string bytes_ = {};

@@ -50,7 +50,7 @@ std::set<std::string> runs_of(const HostReport& report, std::string_view own_run
 
 }  // namespace
 
-std::string_view word_of(HostState state) {
+std::string_view word_of(Presence state) {
   constexpr std::array<std::string_view, 4> kWords = {"waiting", "up", "stale", "lost"};
   return kWords[static_cast<std::size_t>(state)];
 }
@@ -75,12 +75,12 @@ Pod::Pod(std::vector<hosts::Host> hosts, std::string own_run, bool is_once)
       own_run_(std::move(own_run)),
       is_once_(is_once),
       rows_(hosts_.size()),
-      group_of_(hosts_.size(), hosts_.size()) {}
+      peers_of_(hosts_.size(), hosts_.size()) {}
 
-void Pod::take_frame(std::size_t host, TimePoint now, std::optional<double> clock) {
+void Pod::add_frame(std::size_t host, TimePoint now, std::optional<double> clock) {
   HostRow& row = rows_[host];
   HostReport& report = row.report;
-  if (row.state == HostState::lost && row.frame_at) {
+  if (row.state == Presence::lost && row.frame_at) {
     row.was_lost = std::chrono::duration_cast<std::chrono::seconds>(now - row.since);
     row.back_at = now;
   }
@@ -88,8 +88,8 @@ void Pod::take_frame(std::size_t host, TimePoint now, std::optional<double> cloc
     row.rebooted_at = now;
     row.first_ecc.clear();
   }
-  if (row.state != HostState::up) {
-    row.state = HostState::up;
+  if (row.state != Presence::up) {
+    row.state = Presence::up;
     row.since = now;
   }
   row.trouble.reset();
@@ -114,10 +114,10 @@ void Pod::take_frame(std::size_t host, TimePoint now, std::optional<double> cloc
     row.runs = std::move(runs);
     row.runs_at = report.holders_at;
   }
-  take_chips(host);
+  update_chips(host);
 }
 
-void Pod::take_chips(std::size_t host) {
+void Pod::update_chips(std::size_t host) {
   HostRow& row = rows_[host];
   row.figures = figures_of(row.report);
   at(row.figures, Figure::clock) = row.clock_offset;
@@ -126,8 +126,8 @@ void Pod::take_chips(std::size_t host) {
 void Pod::lose(std::size_t host, Trouble trouble, TimePoint now) {
   HostRow& row = rows_[host];
   row.trouble = std::move(trouble);
-  if (row.state == HostState::lost) return;
-  row.state = HostState::lost;
+  if (row.state == Presence::lost) return;
+  row.state = Presence::lost;
   row.since = row.frame_at.value_or(now);
   row.report.before.reset();  // no rate over the gap
   row.report.now.reset();
@@ -138,7 +138,7 @@ void Pod::lose(std::size_t host, Trouble trouble, TimePoint now) {
 
 void Pod::resume(TimePoint now) {
   for (HostRow& row : rows_) {
-    if (row.frame_at && row.state != HostState::lost) row.frame_at = now;
+    if (row.frame_at && row.state != Presence::lost) row.frame_at = now;
   }
 }
 
@@ -147,9 +147,9 @@ void Pod::judge(TimePoint now, std::chrono::milliseconds interval) {
   find_runs(now);
   find_main_user();
   find_usual();
-  find_groups();
+  find_peers();
   find_deviations();
-  find_spreads(now, interval);
+  find_extremes(now, interval);
   for (std::size_t host = 0; host < rows_.size(); ++host)
     merge(rows_[host], find_oddities(*this, host, now), now);
 }
@@ -159,9 +159,9 @@ void Pod::find_states(TimePoint now, std::chrono::milliseconds interval) {
   for (HostRow& row : rows_) {
     if (!row.frame_at) continue;
     const std::chrono::duration<double> age = now - *row.frame_at;
-    at(row.figures, Figure::age) = row.state == HostState::lost ? std::nullopt : std::optional(age.count());
-    if (row.state == HostState::up && age > silence) {
-      row.state = HostState::stale;
+    at(row.figures, Figure::age) = row.state == Presence::lost ? std::nullopt : std::optional(age.count());
+    if (row.state == Presence::up && age > silence) {
+      row.state = Presence::stale;
       row.since = *row.frame_at;
     }
   }
@@ -186,7 +186,7 @@ void Pod::find_runs(TimePoint now) {
   const std::string before = std::exchange(run_, most == counts.end() ? "" : most->first);
   hosts_in_run_ = most == counts.end() ? 0 : most->second;
   const bool is_common =
-      static_cast<double>(hosts_in_run_) >= kNearlyAll * static_cast<double>(count(HostState::up));
+      static_cast<double>(hosts_in_run_) >= kNearlyAll * static_cast<double>(count(Presence::up));
   if (run_ != before || !is_common) run_since_ = now;
 }
 
@@ -223,7 +223,7 @@ void Pod::merge(HostRow& row, std::vector<Odd> found, TimePoint now) const {
   }
   for (Odd& old : row.odd) {
     if (!old.until) old.until = now;
-    if (!is_once_ && now - *old.until < kAftermath && row.state == HostState::up && old.what != "back")
+    if (!is_once_ && now - *old.until < kAftermath && row.state == Presence::up && old.what != "back")
       found.push_back(std::move(old));
   }
   std::ranges::stable_sort(found, [](const Odd& a, const Odd& b) {
@@ -233,8 +233,8 @@ void Pod::merge(HostRow& row, std::vector<Odd> found, TimePoint now) const {
   row.odd = std::move(found);
 }
 
-const Group* Pod::group_of(std::size_t host) const {
-  return group_of_[host] < groups_.size() ? &groups_[group_of_[host]] : nullptr;
+const Peers* Pod::peers_of(std::size_t host) const {
+  return peers_of_[host] < peers_.size() ? &peers_[peers_of_[host]] : nullptr;
 }
 
 /// One host is enough: they all start at the same moment.
@@ -251,7 +251,7 @@ std::optional<std::chrono::seconds> Pod::run_age() const {
   return most;
 }
 
-std::size_t Pod::count(HostState state) const {
+std::size_t Pod::count(Presence state) const {
   return static_cast<std::size_t>(
       std::ranges::count_if(rows_, [&](const HostRow& row) { return row.state == state; }));
 }

@@ -40,8 +40,8 @@ struct Odd {
 };
 
 /// waiting: it has not answered yet; stale: no frame for a while.
-enum class HostState { waiting, up, stale, lost };
-std::string_view word_of(HostState state);
+enum class Presence { waiting, up, stale, lost };
+std::string_view word_of(Presence state);
 
 /// The last failure of a host's connection, and what follows.
 struct Trouble {
@@ -52,7 +52,7 @@ struct Trouble {
 
 struct HostRow {
   HostReport report = {};
-  HostState state = HostState::waiting;
+  Presence state = Presence::waiting;
   TimePoint since = {};  ///< of the state
   std::optional<TimePoint> frame_at = {};
   std::optional<Trouble> trouble = {};
@@ -73,14 +73,14 @@ struct HostRow {
   std::optional<TimePoint> rebooted_at = {};
   std::chrono::seconds was_lost{0};
 
-  bool has_figures() const { return state == HostState::up && frame_at; }
+  bool has_figures() const { return state == Presence::up && frame_at; }
   Severity severity() const;
   /// The beginning of the oldest of its most severe oddities.
   TimePoint odd_since() const;
 };
 
 /// Hosts that can be compared: of the same accelerators and the same run.
-struct Group {
+struct Peers {
   std::vector<std::size_t> hosts;
   std::array<std::optional<double>, kFigures> medians = {};
   std::array<double, kFigures> limits = {};  ///< farther from the median is odd
@@ -106,9 +106,9 @@ class Pod {
 
   /// The report has a new frame. `clock`: seconds since 1970 here when the host answered; none: that is not
   /// known.
-  void take_frame(std::size_t host, TimePoint now, std::optional<double> clock);
+  void add_frame(std::size_t host, TimePoint now, std::optional<double> clock);
   /// The chips of the report are newer than its frame.
-  void take_chips(std::size_t host);
+  void update_chips(std::size_t host);
   /// No connection, since `trouble`.
   void lose(std::size_t host, Trouble trouble, TimePoint now);
   /// podrun itself was suspended: silence until now says nothing.
@@ -118,14 +118,14 @@ class Pod {
   void judge(TimePoint now, std::chrono::milliseconds interval);
 
   /// Since the last judge():
-  const std::optional<Spread>& spread(Figure figure) const {
-    return spreads_[static_cast<std::size_t>(figure)];
+  const std::optional<Extremes>& extremes(Figure figure) const {
+    return extremes_[static_cast<std::size_t>(figure)];
   }
   /// Of each interval, the latest last; of at most kHistory.
-  const std::deque<std::array<std::optional<Spread>, kFigures>>& history() const { return history_; }
+  const std::deque<std::array<std::optional<Extremes>, kFigures>>& history() const { return history_; }
   static constexpr std::size_t kHistory = 192;
-  const Group* group_of(std::size_t host) const;
-  std::size_t count(HostState state) const;
+  const Peers* peers_of(std::size_t host) const;
+  std::size_t count(Presence state) const;
   std::size_t odd_hosts() const;
   /// The job or run of most hosts; empty: none.
   const std::string& run() const { return run_; }
@@ -145,20 +145,20 @@ class Pod {
   void find_runs(TimePoint now);
   void find_main_user();
   void find_usual();
-  void find_groups();
+  void find_peers();
   void find_deviations();
-  void find_spreads(TimePoint now, std::chrono::milliseconds interval);
+  void find_extremes(TimePoint now, std::chrono::milliseconds interval);
   void merge(HostRow& row, std::vector<Odd> found, TimePoint now) const;
 
   const std::vector<hosts::Host> hosts_;
   const std::string own_run_;
   const bool is_once_;
   std::vector<HostRow> rows_;
-  std::array<std::optional<Spread>, kFigures> spreads_ = {};
-  std::deque<std::array<std::optional<Spread>, kFigures>> history_ = {};
+  std::array<std::optional<Extremes>, kFigures> extremes_ = {};
+  std::deque<std::array<std::optional<Extremes>, kFigures>> history_ = {};
   TimePoint history_at_ = {};
-  std::vector<Group> groups_;
-  std::vector<std::size_t> group_of_;  ///< of each host; none: past the end
+  std::vector<Peers> peers_;
+  std::vector<std::size_t> peers_of_;  ///< of each host; none: past the end
   std::string run_;
   std::size_t hosts_in_run_ = 0;
   TimePoint run_since_ = {};

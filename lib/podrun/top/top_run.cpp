@@ -50,7 +50,7 @@ class OnceMode final : public SampleMode {
       return;
     }
     for (std::size_t host = 0; host < pod().rows().size(); ++host) {
-      const bool is_up = pod().rows()[host].state == HostState::up;
+      const bool is_up = pod().rows()[host].state == Presence::up;
       output.print(is_up ? sample_event(wall_time(), pod(), host, Clock::now())
                          : state_event(wall_time(), pod(), host));
     }
@@ -63,7 +63,7 @@ class OnceMode final : public SampleMode {
 class StreamMode final : public SampleMode, private session::RunWatch {
  public:
   StreamMode(const session::RunSpec& run, const SampleRequest& request, output::Charset charset)
-      : SampleMode(run, request, charset), told_(run.plan.hosts.size(), HostState::waiting) {}
+      : SampleMode(run, request, charset), told_(run.plan.hosts.size(), Presence::waiting) {}
 
   session::RunWatch* watch() override { return this; }
 
@@ -81,11 +81,11 @@ class StreamMode final : public SampleMode, private session::RunWatch {
     judge_sometimes();
     tell_state(host);
     const HostRow& row = pod().rows()[host];
-    if (row.state == HostState::up && row.report.before)
+    if (row.state == Presence::up && row.report.before)
       output()->print(sample_event(wall_time(), pod(), host, Clock::now()));
   }
   void tell_state(std::size_t host) {
-    const HostState state = pod().rows()[host].state;
+    const Presence state = pod().rows()[host].state;
     if (std::exchange(told_[host], state) != state) output()->print(state_event(wall_time(), pod(), host));
   }
   void judge_all() {
@@ -100,7 +100,7 @@ class StreamMode final : public SampleMode, private session::RunWatch {
     judged_at_ = Clock::now();
   }
 
-  std::vector<HostState> told_;
+  std::vector<Presence> told_;
   Clock::time_point judged_at_ = {};
 };
 

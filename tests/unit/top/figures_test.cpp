@@ -105,14 +105,14 @@ TEST_F(FiguresOfAHost, DoNotCountOldChips) {
   EXPECT_THAT(fresh_chips(report_), SizeIs(0));
 }
 
-TEST(SpreadOfValues, LeavesOutWhatIsNotKnown) {
-  EXPECT_FALSE(spread_of({}));
-  EXPECT_FALSE(spread_of({std::nullopt, std::nullopt}));
-  const auto one = spread_of({std::nullopt, 7.0});
+TEST(ExtremesOfValues, LeavesOutWhatIsNotKnown) {
+  EXPECT_FALSE(extremes_of({}));
+  EXPECT_FALSE(extremes_of({std::nullopt, std::nullopt}));
+  const auto one = extremes_of({std::nullopt, 7.0});
   EXPECT_EQ(one->least, 7);
   EXPECT_EQ(one->median, 7);
   EXPECT_EQ(one->worst, 1U);
-  const auto four = spread_of({4.0, 1.0, std::nullopt, 3.0, 100.0});
+  const auto four = extremes_of({4.0, 1.0, std::nullopt, 3.0, 100.0});
   EXPECT_EQ(four->least, 1);
   EXPECT_EQ(four->median, 3.5);
   EXPECT_EQ(four->most, 100);

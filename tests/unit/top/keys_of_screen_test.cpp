@@ -162,7 +162,7 @@ TEST_F(ScreenKeys, ChooseAFigureThatIsKnown) {
   for (std::size_t i = 0; i < kFigures; ++i) {
     press("m");
     seen.push_back(state_.figure);
-    EXPECT_TRUE(pod_.pod.spread(state_.figure));
+    EXPECT_TRUE(pod_.pod.extremes(state_.figure));
   }
   EXPECT_THAT(seen, testing::Contains(Figure::busy));
   EXPECT_THAT(seen, testing::Contains(Figure::disk));

@@ -250,7 +250,7 @@ TEST(Oddness, TheClockIsThatOfTheLastFrame) {
   pod.pass(4);
   pod.answer(0);
   pod.pod.report(0).now = shown;
-  pod.pod.take_frame(0, pod.now, pod.wall);
+  pod.pod.add_frame(0, pod.now, pod.wall);
   pod.judge();
   EXPECT_EQ(pod.odd(0), "");
 }
@@ -305,7 +305,7 @@ TEST(DescribeTrouble, SaysWhatFollows) {
   HostRow row;
   const TimePoint now{std::chrono::seconds(1000)};
   EXPECT_EQ(describe_trouble(row, now), "no answer yet");
-  row.state = HostState::lost;
+  row.state = Presence::lost;
   row.since = now - std::chrono::seconds(25);
   row.trouble = Trouble{.failure = {.stage = link::Stage::connecting, .cause = link::Cause::refused}};
   EXPECT_THAT(describe_trouble(row, now), HasSubstr("refused"));

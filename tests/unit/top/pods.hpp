@@ -145,7 +145,7 @@ class FakePod {
   /// What a host sends besides; returns whether there was a frame.
   bool feed(std::size_t host, const std::string& text) {
     const bool is_frame = readers_[host]->feed(text);
-    if (is_frame) pod.take_frame(host, now, wall);
+    if (is_frame) pod.add_frame(host, now, wall);
     return is_frame;
   }
 

@@ -6,9 +6,9 @@
 namespace podrun::top {
 namespace {
 
-constexpr Look kPlain = {.palette = Palette::none};
-constexpr Look kBasic = {.palette = Palette::basic};
-constexpr Look kFull = {.palette = Palette::full};
+constexpr Display kPlain = {.palette = Palette::none};
+constexpr Display kBasic = {.palette = Palette::basic};
+constexpr Display kFull = {.palette = Palette::full};
 
 TEST(StyledLine, CutsToItsWidth) {
   StyledLine line(kPlain, 5);

@@ -23,8 +23,8 @@ TEST(PodState, IsWaitingUntilTheFirstFrame) {
   FakePod pod(2);
   pod.hosts[1].answers = false;
   pod.step();
-  EXPECT_EQ(pod.pod.rows()[0].state, HostState::up);
-  EXPECT_EQ(pod.pod.rows()[1].state, HostState::waiting);
+  EXPECT_EQ(pod.pod.rows()[0].state, Presence::up);
+  EXPECT_EQ(pod.pod.rows()[1].state, Presence::waiting);
   EXPECT_THAT(pod.pod.rows()[1].odd, IsEmpty());
 }
 
@@ -33,16 +33,16 @@ TEST(PodState, IsStaleAfterThreeIntervals) {
   pod.steps(2);
   pod.hosts[1].answers = false;
   pod.steps(3);
-  EXPECT_EQ(pod.pod.rows()[1].state, HostState::up);
+  EXPECT_EQ(pod.pod.rows()[1].state, Presence::up);
   pod.step();
-  EXPECT_EQ(pod.pod.rows()[1].state, HostState::stale);
+  EXPECT_EQ(pod.pod.rows()[1].state, Presence::stale);
   EXPECT_EQ(pod.odd(1), "8 s old");
   EXPECT_EQ(pod.find(1, "stale")->severity, Severity::warning);
-  EXPECT_EQ(pod.pod.count(HostState::up), 1U);
-  EXPECT_EQ(pod.pod.spread(Figure::cpu)->worst, 0U);
+  EXPECT_EQ(pod.pod.count(Presence::up), 1U);
+  EXPECT_EQ(pod.pod.extremes(Figure::cpu)->worst, 0U);
   pod.hosts[1].answers = true;
   pod.step();
-  EXPECT_EQ(pod.pod.rows()[1].state, HostState::up);
+  EXPECT_EQ(pod.pod.rows()[1].state, Presence::up);
   EXPECT_EQ(pod.odd(1), "");
 }
 
@@ -52,7 +52,7 @@ TEST(PodState, WhoeverWasSuspendedCallsNobodyStale) {
   pod.pass(3600);
   pod.pod.resume(pod.now);
   pod.judge();
-  EXPECT_EQ(pod.pod.count(HostState::up), 2U);
+  EXPECT_EQ(pod.pod.count(Presence::up), 2U);
   EXPECT_EQ(pod.pod.odd_hosts(), 0U);
 }
 
@@ -64,7 +64,7 @@ TEST(PodState, ALostHostHasNoFigures) {
   pod.pass(5);
   pod.judge();
   const HostRow& row = pod.pod.rows()[1];
-  EXPECT_EQ(row.state, HostState::lost);
+  EXPECT_EQ(row.state, Presence::lost);
   for (const std::optional<double>& figure : row.figures) EXPECT_FALSE(figure);
   EXPECT_THAT(pod.odd(1), HasSubstr("lost 5 s ago: "));
   EXPECT_EQ(row.severity(), Severity::fault);
@@ -90,7 +90,7 @@ TEST(PodState, AHostThatAnswersAtTheSecondAttemptIsNotBack) {
   FakePod pod(2);
   pod.lose(1);
   pod.step();
-  EXPECT_EQ(pod.pod.rows()[1].state, HostState::lost);
+  EXPECT_EQ(pod.pod.rows()[1].state, Presence::lost);
   pod.reconnect(1);
   pod.step();
   EXPECT_EQ(pod.odd(1), "");
