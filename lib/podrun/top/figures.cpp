@@ -146,22 +146,12 @@ std::string short_value(const FigureKind& kind, double value) {
 }
 
 std::string long_value(const FigureKind& kind, double value) {
-  switch (kind.unit) {
-    case Unit::percent:
-      return fmt::format("{:.0f} %", value);
-    case Unit::watts:
-      return fmt::format("{:.0f} W", value);
-    case Unit::celsius:
-      return fmt::format("{:.0f} °C", value);
-    case Unit::mhz:
-      return fmt::format("{:.0f} MHz", value);
-    case Unit::seconds:
-      return fmt::format("{:.1f} s", value);
-    case Unit::bytes_per_second:
-      break;
-  }
+  constexpr std::array<std::string_view, 6> kUnits = {"%", "W", "B/s", "°C", "MHz", "s"};
+  const std::string_view unit = kUnits[static_cast<std::size_t>(kind.unit)];
+  if (kind.unit == Unit::seconds) return fmt::format("{:.1f} {}", value, unit);
+  if (kind.unit != Unit::bytes_per_second) return fmt::format("{:.0f} {}", value, unit);
   const auto [scaled, prefix] = scale(value);
-  return fmt::format("{} {}B/s", number(scaled), prefix);
+  return fmt::format("{} {}{}", number(scaled), prefix, unit);
 }
 
 }  // namespace podrun::top

@@ -128,45 +128,21 @@ bool read_df(std::string_view line, Mount& mount) {
 bool read_counter(std::string_view word, Counters& now) {
   constexpr std::uint64_t kKib = 1024;
   constexpr std::uint64_t kSector = 512;
+  const char key = word.front();
   const std::string_view value = word.substr(1);
-  switch (word.front()) {
-    case 'u':
-      now.at = to_real(value).value_or(0);
-      return true;
-    case 'i':
-      now.idle = to_real(value);
-      return true;
-    case 'l':
-      now.load = to_real(value);
-      return true;
-    case 'M':
-      now.memory_total = to_bytes(value, kKib);
-      return true;
-    case 'A':
-      now.memory_available = to_bytes(value, kKib);
-      return true;
-    case 'm':
-      supervisor::limit_memory(value, now.memory_total, now.memory_available);
-      return true;
-    case 'S':
-      now.swap_total = to_bytes(value, kKib);
-      return true;
-    case 'F':
-      now.swap_free = to_bytes(value, kKib);
-      return true;
-    case 'n':
-      now.net = to_traffic(value, 1);
-      return true;
-    case 'd':
-      now.disk = to_traffic(value, kSector);
-      return true;
-    case 'p':
-      if (value.starts_with('c')) now.cpu_pressure = to_percent(value.substr(1));
-      if (value.starts_with('m')) now.memory_pressure = to_percent(value.substr(1));
-      return true;
-    default:
-      return false;
-  }
+  if (key == 'u') now.at = to_real(value).value_or(0);
+  if (key == 'i') now.idle = to_real(value);
+  if (key == 'l') now.load = to_real(value);
+  if (key == 'M') now.memory_total = to_bytes(value, kKib);
+  if (key == 'A') now.memory_available = to_bytes(value, kKib);
+  if (key == 'm') supervisor::limit_memory(value, now.memory_total, now.memory_available);
+  if (key == 'S') now.swap_total = to_bytes(value, kKib);
+  if (key == 'F') now.swap_free = to_bytes(value, kKib);
+  if (key == 'n') now.net = to_traffic(value, 1);
+  if (key == 'd') now.disk = to_traffic(value, kSector);
+  if (word.starts_with("pc")) now.cpu_pressure = to_percent(value.substr(1));
+  if (word.starts_with("pm")) now.memory_pressure = to_percent(value.substr(1));
+  return std::string_view("uilMAmSFndp").find(key) != std::string_view::npos;
 }
 
 void read_slow_counter(std::string_view word, std::optional<SlowCounters>& slow) {

@@ -4,6 +4,7 @@
 #include "podrun/top/keys.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -33,44 +34,26 @@ bool is_between(char c, unsigned char first, unsigned char last) {
   return byte >= first && byte <= last;
 }
 
-std::optional<Key> known(std::optional<Kind> kind) {
-  if (!kind) return std::nullopt;
-  return Key{*kind};
-}
-
 /// `final` ends a CSI or SS3 sequence.
-std::optional<Kind> kind_of_letter(char final) {
-  switch (final) {
-    case 'A':
-      return Kind::up;
-    case 'B':
-      return Kind::down;
-    case 'C':
-      return Kind::right;
-    case 'D':
-      return Kind::left;
-    case 'H':
-      return Kind::home;
-    case 'F':
-      return Kind::end;
-    default:
-      return std::nullopt;
-  }
+std::optional<Key> key_of_letter(char final) {
+  constexpr std::string_view kLetters = "ABCDHF";
+  constexpr std::array kKinds = {Kind::up, Kind::down, Kind::right, Kind::left, Kind::home, Kind::end};
+  const std::size_t place = kLetters.find(final);
+  return place == kLetters.npos ? std::nullopt : std::optional(Key{kKinds[place]});
 }
 
 /// Of `ESC [ NUMBER ~`. The VT220, the Linux console and rxvt differ on home and end.
-std::optional<Kind> kind_of_number(std::string_view number) {
-  if (number == "1" || number == "7") return Kind::home;
-  if (number == "4" || number == "8") return Kind::end;
-  if (number == "5") return Kind::page_up;
-  if (number == "6") return Kind::page_down;
-  return std::nullopt;
+std::optional<Key> key_of_number(std::string_view number) {
+  constexpr std::string_view kNumbers = "174856";
+  constexpr std::array kKinds = {Kind::home, Kind::home,    Kind::end,
+                                 Kind::end,  Kind::page_up, Kind::page_down};
+  const std::size_t place = number.size() == 1 ? kNumbers.find(number) : kNumbers.npos;
+  return place == kNumbers.npos ? std::nullopt : std::optional(Key{kKinds[place]});
 }
 
-std::optional<Kind> kind_of_csi(std::string_view parameters, char final) {
+std::optional<Key> key_of_csi(std::string_view parameters, char final) {
   if (!parameters.empty() && !is_between(parameters.front(), '0', '9')) return std::nullopt;
-  if (final == '~') return kind_of_number(parameters.substr(0, parameters.find(';')));
-  return kind_of_letter(final);
+  return final == '~' ? key_of_number(parameters.substr(0, parameters.find(';'))) : key_of_letter(final);
 }
 
 /// ECMA-48, 5.4: parameters, intermediate bytes, a final byte.
@@ -84,14 +67,14 @@ Token first_csi(std::string_view text) {
   if (end == text.size()) return {};
   if (!is_between(text[end], 0x40, 0x7e)) return {end};  // broken off: another byte comes first
   if (end > intermediate) return {end + 1};
-  return {end + 1, known(kind_of_csi(parameters, text[end]))};
+  return {end + 1, key_of_csi(parameters, text[end])};
 }
 
 Token first_ss3(std::string_view text) {
   if (text.size() == 2) return {};
   if (!is_between(text[2], 0x40, 0x7e)) return {2};
   if (text[2] == 'M') return {3, Key{Kind::enter}};
-  return {3, known(kind_of_letter(text[2]))};
+  return {3, key_of_letter(text[2])};
 }
 
 /// ECMA-48, 5.6: an answer of the terminal, up to ST. xterm may end it with BEL.
@@ -110,42 +93,23 @@ Token first_character(std::string_view text) {
 }
 
 Token first_escape(std::string_view text) {
+  constexpr std::string_view kStrings = "]PX^_";
   if (text.size() == 1) return {};
-  switch (text[1]) {
-    case '[':
-      return first_csi(text);
-    case 'O':
-      return first_ss3(text);
-    case ']':
-    case 'P':
-    case 'X':
-    case '^':
-    case '_':
-      return first_string(text);
-    case kEsc:
-      return {1, Key{Kind::escape}};
-    default:
-      break;
-  }
+  if (text[1] == '[') return first_csi(text);
+  if (text[1] == 'O') return first_ss3(text);
+  if (text[1] == kEsc) return {1, Key{Kind::escape}};
+  if (kStrings.find(text[1]) != kStrings.npos) return first_string(text);
   const std::size_t with_alt = first_character(text.substr(1)).bytes;
   return {with_alt == 0 ? 0 : 1 + with_alt};
 }
 
 Token first_token(std::string_view text) {
-  switch (text.front()) {
-    case kEsc:
-      return first_escape(text);
-    case '\r':
-    case '\n':
-      return {1, Key{Kind::enter}};
-    case '\t':
-      return {1, Key{Kind::tab}};
-    case '\b':
-    case '\x7f':
-      return {1, Key{Kind::backspace}};
-    default:
-      return first_character(text);
-  }
+  const char first = text.front();
+  if (first == kEsc) return first_escape(text);
+  if (first == '\r' || first == '\n') return {1, Key{Kind::enter}};
+  if (first == '\t') return {1, Key{Kind::tab}};
+  if (first == '\b' || first == '\x7f') return {1, Key{Kind::backspace}};
+  return first_character(text);
 }
 
 /// The bytes before the end mark of a paste and with it; all but a possible beginning of it where it has not

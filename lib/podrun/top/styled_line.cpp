@@ -13,24 +13,12 @@ namespace podrun::top {
 namespace {
 
 std::string_view sequence_of(Style style) {
-  switch (style) {
-    case Style::plain:
-      return "";
-    case Style::dim:
-      return "\x1b[2m";
-    case Style::bold:
-    case Style::title:
-      return "\x1b[1m";
-    case Style::warning:
-      return "\x1b[33m";
-    case Style::fault:
-      return "\x1b[31m";
-    case Style::lost:
-      return "\x1b[31;7m";
-    case Style::selected:
-      return "\x1b[7m";
-  }
-  return "";
+  if (style == Style::dim) return "\x1b[2m";
+  if (style == Style::bold || style == Style::title) return "\x1b[1m";
+  if (style == Style::warning) return "\x1b[33m";
+  if (style == Style::fault) return "\x1b[31m";
+  if (style == Style::lost) return "\x1b[31;7m";
+  return style == Style::selected ? "\x1b[7m" : "";
 }
 
 }  // namespace
@@ -42,13 +30,9 @@ void StyledLine::put(std::string_view text, std::string_view sequence) {
   const std::string_view cut = output::cut_to_cells(shown, left());
   if (shown.empty() || left() == 0) return;
   width_ += output::cell_width(cut);
-  if (sequence.empty()) {
-    bytes_ += cut;
-  } else {
-    bytes_ += sequence;
-    bytes_ += cut;
-    bytes_ += "\x1b[0m";
-  }
+  bytes_ += sequence;
+  bytes_ += cut;
+  if (!sequence.empty()) bytes_ += "\x1b[0m";
   if (cut.size() == shown.size()) return;
   bytes_.append(left(), ' ');  // the rest of a wide character: nothing follows
   width_ = columns_;
