@@ -34,14 +34,13 @@ std::vector<Hosts> split_at_gaps(const Pod& pod, Hosts hosts, const FigureKind& 
 }  // namespace
 
 std::vector<std::vector<std::size_t>> fold_alike(const Pod& pod) {
-  std::map<std::string, Hosts> kinds;
-  for (std::size_t host = 0; host < pod.rows().size(); ++host) {
-    const HostRow& row = pod.rows()[host];
-    if (row.has_figures() && row.odd.empty())
-      kinds[accelerators_of(row.report) + '\n' + row.run].push_back(host);
-  }
   std::vector<Hosts> groups;
-  for (auto& [key, hosts] : kinds) groups.push_back(std::move(hosts));
+  for (const Peers& peers : pod.peers()) {
+    groups.push_back(peers.hosts);
+    std::erase_if(groups.back(), [&](std::size_t host) {
+      return !pod.rows()[host].has_figures() || !pod.rows()[host].odd.empty();
+    });
+  }
   for (const FigureKind& kind : figure_kinds()) {
     if (kind.gap.points == 0) continue;
     std::vector<Hosts> parts;

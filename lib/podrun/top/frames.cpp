@@ -20,6 +20,14 @@ constexpr std::size_t kMaxHolders = 128 * 1024;  ///< bytes of all lines of a li
 
 }  // namespace
 
+const ClockReason* Chip::reason() const {
+  const ClockReason* last = nullptr;
+  for (const ClockReason& each : kClockReasons) {
+    if (is_slowed_by(each)) last = &each;
+  }
+  return last;
+}
+
 std::optional<double> Mount::percent_used() const {
   if (!size || *size == 0 || !available) return std::nullopt;
   return 100 * (1 - static_cast<double>(*available) / static_cast<double>(*size));

@@ -17,6 +17,22 @@
 // does not say is absent, never 0. Sizes are bytes, times seconds, and `at` is the host's uptime.
 namespace podrun::top {
 
+/// Why the clock of a GPU is below its most. docs.nvidia.com/deploy/nvml-api, "Clocks event reasons"
+struct ClockReason {
+  std::uint64_t bit;
+  std::string_view name;
+  std::string_view warning = {};  ///< empty: nothing is wrong
+};
+/// The most telling ones last; without idle.
+inline constexpr std::array<ClockReason, 8> kClockReasons{{{0x100, "display_clocks"},
+                                                           {0x10, "sync_boost"},
+                                                           {0x2, "application_clocks"},
+                                                           {0x4, "power_cap"},
+                                                           {0x8, "hw_slowdown", "slowed by the hardware"},
+                                                           {0x80, "power_brake", "power brake"},
+                                                           {0x40, "hw_thermal", "hot"},
+                                                           {0x20, "sw_thermal", "hot"}}};
+
 /// One GPU or TPU chip. nvidia-smi(1); Linux, amdgpu in sysfs
 struct Chip {
   std::size_t index = 0;
@@ -28,22 +44,13 @@ struct Chip {
   std::optional<double> mhz = {};
   std::optional<double> most_mhz = {};
   std::optional<std::uint64_t> ecc_errors = {};  ///< that could not be corrected, since the driver started
-  std::optional<std::uint64_t> slowed_by = {};   ///< bits of clock_reason
+  std::optional<std::uint64_t> slowed_by = {};   ///< bits of kClockReasons
   std::string fault = {};  ///< `[GPU is lost]`: what nvidia-smi says in place of a figure
-};
 
-/// Why the clock of a GPU is below its most. docs.nvidia.com/deploy/nvml-api, "Clocks event reasons"
-namespace clock_reason {
-inline constexpr std::uint64_t idle = 0x1;
-inline constexpr std::uint64_t application_clocks = 0x2;
-inline constexpr std::uint64_t power_cap = 0x4;
-inline constexpr std::uint64_t hw_slowdown = 0x8;
-inline constexpr std::uint64_t sync_boost = 0x10;
-inline constexpr std::uint64_t sw_thermal = 0x20;
-inline constexpr std::uint64_t hw_thermal = 0x40;
-inline constexpr std::uint64_t power_brake = 0x80;
-inline constexpr std::uint64_t display_clocks = 0x100;
-}  // namespace clock_reason
+  bool is_slowed_by(const ClockReason& reason) const { return (slowed_by.value_or(0) & reason.bit) != 0; }
+  /// The most telling one; null: none.
+  const ClockReason* reason() const;
+};
 
 struct Traffic {
   std::uint64_t in = 0;  ///< received, or read from disks

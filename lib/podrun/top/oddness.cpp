@@ -152,16 +152,10 @@ class Finder {
   }
 
   void find_slow_chips() {
-    constexpr std::array<std::pair<std::uint64_t, std::string_view>, 3> kReasons{
-        {{clock_reason::hw_thermal | clock_reason::sw_thermal, "hot"},
-         {clock_reason::power_brake, "power brake"},
-         {clock_reason::hw_slowdown, "slowed by the hardware"}}};
     for (const Chip& chip : fresh_chips(report_)) {
-      if (!chip.slowed_by) continue;
-      const auto reason = std::ranges::find_if(
-          kReasons, [&](const auto& each) { return (*chip.slowed_by & each.first) != 0; });
-      if (reason == kReasons.end()) continue;
-      std::string text = fmt::format("GPU {} {}", chip.index, reason->second);
+      const ClockReason* const reason = chip.reason();
+      if (!reason || reason->warning.empty()) continue;
+      std::string text = fmt::format("GPU {} {}", chip.index, reason->warning);
       std::string_view before = ": ";
       if (chip.celsius) {
         text += fmt::format("{}{:.0f} °C", before, *chip.celsius);

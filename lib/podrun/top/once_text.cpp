@@ -11,19 +11,12 @@
 
 #include "podrun/base/text.hpp"
 #include "podrun/base/worker_numbers.hpp"
-#include "podrun/output/cell_width.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/top/folding.hpp"
 
 namespace podrun::top {
 namespace {
-
-std::string pad(std::string text, std::size_t cells) {
-  const std::size_t width = output::cell_width(text);
-  if (width < cells) text.append(cells - width, ' ');
-  return text;
-}
 
 /// Figures of chips, then those of hosts.
 std::vector<std::string> table(const Pod& pod) {
@@ -38,7 +31,7 @@ std::vector<std::string> table(const Pod& pod) {
     const std::string least = short_value(*kind, extremes.least);
     const std::string most = short_value(*kind, extremes.most);
     const std::string worst = least == most ? "" : fmt::format(" {:>10}", pod.hosts()[extremes.worst].worker);
-    lines.push_back(fmt::format("{} {:>6} {:>7} {:>6}{}", pad(name_of(pod, kind->figure), 7), least,
+    lines.push_back(fmt::format("{:7} {:>6} {:>7} {:>6}{}", name_of(pod, kind->figure), least,
                                 short_value(*kind, extremes.median), most, worst));
   }
   if (!lines.empty())
@@ -47,29 +40,21 @@ std::vector<std::string> table(const Pod& pod) {
   return lines;
 }
 
-/// Hosts with the same words are one line.
-std::vector<std::pair<std::vector<std::size_t>, std::string>> odd_lines(const Pod& pod,
-                                                                        std::string_view separator) {
+/// The workers and the reasons; hosts with the same words are one line.
+std::vector<std::pair<std::string, std::string>> odd_lines(const Pod& pod, std::string_view separator) {
   std::vector<std::pair<std::vector<std::size_t>, std::string>> lines;
   for (const std::size_t host : odd_in_order(pod)) {
     std::string text = describe_odd(pod.rows()[host], separator);
-    const auto same = std::ranges::find(lines, text, [](const auto& line) { return line.second; });
-    if (same == lines.end())
-      lines.push_back({{host}, std::move(text)});
-    else
-      same->first.push_back(host);
+    auto same = std::ranges::find(lines, text, [](const auto& line) { return line.second; });
+    if (same == lines.end()) same = lines.insert(same, {{}, std::move(text)});
+    same->first.push_back(pod.hosts()[host].worker);
   }
-  return lines;
+  std::vector<std::pair<std::string, std::string>> folded;
+  for (auto& [workers, text] : lines) folded.emplace_back(fold_workers(std::move(workers)), std::move(text));
+  return folded;
 }
 
-std::string numbers(const Pod& pod, const std::vector<std::size_t>& hosts) {
-  std::vector<std::size_t> workers;
-  for (const std::size_t host : hosts) workers.push_back(pod.hosts()[host].worker);
-  return fold_workers(std::move(workers));
-}
-
-}  // namespace
-
+/// `256 hosts: 253 up, 1 stale, 2 lost`
 std::string describe_counts(const Pod& pod) {
   std::string text = fmt::format("{}: {} up", count_hosts(pod.rows().size()), pod.count(Presence::up));
   for (const Presence state : {Presence::stale, Presence::lost, Presence::waiting}) {
@@ -79,6 +64,7 @@ std::string describe_counts(const Pod& pod) {
   return text;
 }
 
+/// `2048 × H100: 2024 busy, 8 idle`; empty: no host has accelerators.
 std::string describe_chips(const Pod& pod) {
   const std::string names = describe_accelerators(pod);
   if (names.empty()) return {};
@@ -90,6 +76,8 @@ std::string describe_chips(const Pod& pod) {
   }
   return names + text;
 }
+
+}  // namespace
 
 std::string in_charset(std::string text, output::Charset charset) {
   if (charset == output::Charset::utf8) return text;
@@ -117,9 +105,8 @@ std::vector<std::string> once_lines(const Pod& pod, output::Charset charset) {
   for (std::string& line : table(pod)) lines.push_back(std::move(line));
   const auto odd = odd_lines(pod, separator);
   std::size_t width = 0;
-  for (const auto& [hosts, text] : odd) width = std::max(width, numbers(pod, hosts).size());
-  for (const auto& [hosts, text] : odd)
-    lines.push_back(fmt::format("{:{}}  {}", numbers(pod, hosts), width, text));
+  for (const auto& [workers, text] : odd) width = std::max(width, workers.size());
+  for (const auto& [workers, text] : odd) lines.push_back(fmt::format("{:{}}  {}", workers, width, text));
   for (const std::vector<std::size_t>& hosts : fold_alike(pod)) {
     const std::string figures = describe_alike(pod, hosts);
     const std::string run = pod.rows()[hosts.front()].run;

@@ -13,10 +13,6 @@ namespace podrun::top {
 /// others folded. Text of hosts is escaped. Pure.
 std::vector<std::string> once_lines(const Pod& pod, output::Charset charset);
 
-/// `256 hosts: 253 up, 1 stale, 2 lost`
-std::string describe_counts(const Pod& pod);
-/// `2048 × H100: 2024 busy, 8 idle`; empty: no host has accelerators.
-std::string describe_chips(const Pod& pod);
 /// Replaces what an ASCII terminal does not have: `°C`, `×`, `·`, `…`; other letters become `?`.
 std::string in_charset(std::string text, output::Charset charset);
 

@@ -59,25 +59,6 @@ Json memory(const Counters& now) {
   return object;
 }
 
-/// The names of NVML's reasons, without idle.
-Json reasons(std::uint64_t bits) {
-  using namespace clock_reason;
-  constexpr std::array<std::pair<std::uint64_t, const char*>, 8> kNames{
-      {{application_clocks, "application_clocks"},
-       {power_cap, "power_cap"},
-       {hw_slowdown, "hw_slowdown"},
-       {sync_boost, "sync_boost"},
-       {sw_thermal, "sw_thermal"},
-       {hw_thermal, "hw_thermal"},
-       {power_brake, "power_brake"},
-       {display_clocks, "display_clocks"}}};
-  Json names = Json::array();
-  for (const auto& [bit, name] : kNames) {
-    if ((bits & bit) != 0) names.push_back(name);
-  }
-  return names;
-}
-
 Json chip(const HostReport& report, std::size_t index) {
   Json one = {{"index", index}};
   if (!report.gpu_name.empty()) one["name"] = report.gpu_name;
@@ -91,7 +72,10 @@ Json chip(const HostReport& report, std::size_t index) {
   add_tenths(one, "celsius", found->celsius);
   add_tenths(one, "mhz", found->mhz);
   add_tenths(one, "most_mhz", found->most_mhz);
-  if (found->slowed_by) one["slowed_by"] = reasons(*found->slowed_by);
+  for (const ClockReason& reason : kClockReasons) {
+    if (found->is_slowed_by(reason)) one["slowed_by"].push_back(reason.name);
+  }
+  if (found->slowed_by) one.emplace("slowed_by", Json::array());
   add(one, "ecc", found->ecc_errors);
   return one;
 }

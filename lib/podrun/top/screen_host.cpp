@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of one host: each chip with its holder, the figures beside those of the pod, disks and links.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -30,18 +29,17 @@ std::string gib(std::optional<std::uint64_t> bytes) {
 
 std::string real(const std::optional<double>& value) { return value ? fmt::format("{:.0f}", *value) : "·"; }
 
-/// Why the clock of a chip is below its most: the first of these that is true.
-std::string reason(const Chip& chip) {
-  using namespace clock_reason;
-  constexpr std::array<std::pair<std::uint64_t, std::string_view>, 5> kNames{{{hw_slowdown, "HW SLOWDOWN"},
-                                                                              {sw_thermal, "SW THERMAL"},
-                                                                              {hw_thermal, "HW THERMAL"},
-                                                                              {power_brake, "POWER BRAKE"},
-                                                                              {power_cap, "power cap"}}};
-  for (const auto& [bit, name] : kNames) {
-    if (chip.slowed_by && (*chip.slowed_by & bit) != 0) return std::string(name);
+/// `HW THERMAL`, `power cap`: capitals are a warning.
+std::string words_of(const ClockReason& reason) {
+  if (reason.warning.empty() && reason.name != "power_cap") return "";
+  std::string text(reason.name);
+  for (char& c : text) {
+    if (c == '_')
+      c = ' ';
+    else if (!reason.warning.empty())
+      c = static_cast<char>(c - 'a' + 'A');
   }
-  return "";
+  return text;
 }
 
 class HostPage {
@@ -76,16 +74,16 @@ class HostPage {
       add("", describe_trouble(row_, facts_.now), Style::fault);
       return std::move(lines_);
     }
-    add_odd();
+    for (const Odd& odd : row_.odd) add("odd", odd.text, style_of(odd));
     add_chips();
     add_figures();
     add_disks();
     add_links();
     lines_.push_back("");
-    add("",
-        command_text("all its processes: ", fmt::format("ssh {} top", pod_.hosts()[host_].worker), facts_,
-                     columns_),
-        Style::dim);
+    constexpr std::string_view kAfter = "   all its processes";
+    const std::string command = command_line(fmt::format("ssh {} top", pod_.hosts()[host_].worker), facts_,
+                                             columns_ - std::min(columns_, kAfter.size()));
+    add("", fmt::format("{}{}", command, kAfter), Style::dim);
     return std::move(lines_);
   }
 
@@ -95,14 +93,6 @@ class HostPage {
     line.add(name, Style::bold);
     if (!name.empty()) line.add(" ").pad_to(6);
     lines_.push_back(line.add(safe(text), style).bytes());
-  }
-
-  void add_odd() {
-    for (const Odd& odd : row_.odd)
-      add("odd", odd.text,
-          odd.until                         ? Style::dim
-          : odd.severity == Severity::fault ? Style::fault
-                                            : Style::warning);
   }
 
   std::string holder_of(std::size_t chip) const {
@@ -134,21 +124,15 @@ class HostPage {
           header.add("GPU   %    W   HBM GiB    °C   MHz  reasons       holder", Style::dim).bytes());
     }
     for (const Chip& chip : chips) {
-      const std::string busy = chip.busy ? real(chip.busy) : "·";
       StyledLine line(display_, columns_);
       line.add(fmt::format("{:>3}", chip.index), Style::bold);
-      for (const auto& [text, width] : {std::pair{busy, std::size_t{4}},
-                                        {real(chip.watts), 5},
-                                        {gib(chip.memory_used) + "/" + gib(chip.memory_total), 11},
-                                        {real(chip.celsius), 5},
-                                        {real(chip.mhz), 6}}) {
-        const std::size_t cells = text == "·" ? 1 : text.size();
-        line.pad_to(line.width() + width - std::min(width, cells)).add(text);
-      }
-      constexpr std::uint64_t kUsual =
-          clock_reason::idle | clock_reason::application_clocks | clock_reason::power_cap;
-      const bool is_slowed = (chip.slowed_by.value_or(0) & ~kUsual) != 0;
-      line.add("  ").add(fmt::format("{:12}", reason(chip)), is_slowed ? Style::warning : Style::plain);
+      line.add(fmt::format("{:>4}{:>5}{:>11}{:>5}{:>6}", real(chip.busy), real(chip.watts),
+                           gib(chip.memory_used) + "/" + gib(chip.memory_total), real(chip.celsius),
+                           real(chip.mhz)));
+      const ClockReason* const reason = chip.reason();
+      const bool is_warning = reason && !reason->warning.empty();
+      line.add(fmt::format("  {:12}", reason ? words_of(*reason) : ""),
+               is_warning ? Style::warning : Style::plain);
       lines_.push_back(line.add("  " + safe(holder_of(chip.index))).bytes());
     }
     if (!chips.empty()) return;
@@ -172,25 +156,24 @@ class HostPage {
   }
 
   void add_disks() {
-    std::string text;
+    std::vector<std::string> words;
     for (const Mount& mount : report_.mounts) {
       const std::optional<double> used = mount.percent_used();
-      if (!used && !mount.is_silent) continue;
-      text += fmt::format("{}{} {}{}", text.empty() ? "" : "   ", mount.path,
-                          mount.is_silent
-                              ? fmt::format("no answer for {:.0f} s", report_.now->at - mount.asked_at)
-                              : fmt::format("{:.0f} %", *used),
-                          mount.is_read_only ? " read-only" : "");
+      const std::string state = mount.is_silent
+                                    ? fmt::format("no answer for {:.0f} s", report_.now->at - mount.asked_at)
+                                : used ? fmt::format("{:.0f} %", *used)
+                                       : "";
+      if (!state.empty())
+        words.push_back(fmt::format("{} {}{}", mount.path, state, mount.is_read_only ? " read-only" : ""));
     }
-    if (!text.empty()) add("full", text);
+    if (!words.empty()) add("full", join(words, "   "));
   }
 
   void add_links() {
-    std::string text;
+    std::vector<std::string> words;
     if (!report_.slow) return;
-    for (const NetworkLink& link : report_.slow->links)
-      text += fmt::format("{}{} {}", text.empty() ? "" : "   ", link.name, link.state);
-    if (!text.empty()) add("links", text);
+    for (const NetworkLink& link : report_.slow->links) words.push_back(link.name + " " + link.state);
+    if (!words.empty()) add("links", join(words, "   "));
   }
 
   const std::size_t host_;

@@ -111,11 +111,7 @@ class List {
     if (row.state == Presence::waiting) line.add("no answer yet", Style::dim);
     bool is_first = true;
     for (const Odd& odd : row.odd) {
-      const Style style = odd.until                           ? Style::dim
-                          : row.state == Presence::lost       ? Style::plain
-                          : odd.severity == Severity::fault   ? Style::fault
-                          : odd.severity == Severity::warning ? Style::warning
-                                                              : Style::plain;
+      const Style style = row.state == Presence::lost && !odd.until ? Style::plain : style_of(odd);
       const std::string text = output::escape_controls((is_first ? "" : "; ") + odd.text);
       is_first = false;
       if (!line.add_cut(text, style)) return;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 
 #include <fmt/format.h>
 
@@ -25,6 +24,37 @@ constexpr std::size_t kName = 7;     ///< of a figure
 std::size_t blocks_in(std::size_t columns, std::size_t width) {
   return std::clamp<std::size_t>((columns + kBetween) / (width + kBetween), 1, kMostBlocks);
 }
+
+/// A value's place on the axis of its figure, 0 to 1. Percentages have their own axis; others end at a round
+/// number above the largest value, so that the axis does not change while that stays within it.
+double on_axis(const Pod& pod, Figure figure, double value) {
+  constexpr double kHundred = 100;
+  if (kind_of(figure).unit == Unit::percent) return std::clamp(value / kHundred, 0.0, 1.0);
+  const std::optional<Extremes>& extremes = pod.extremes(figure);
+  const double most = extremes ? std::max(std::abs(extremes->most), std::abs(extremes->least)) : 1;
+  double end = 1;
+  while (end < most) {
+    for (const double step : {2.0, 5.0, 10.0}) {
+      if (end * step >= most || step == 10.0) {
+        end *= step;
+        break;
+      }
+    }
+  }
+  return std::clamp(std::abs(value) / end, 0.0, 1.0);
+}
+
+/// A bar of this height (0 to 1), one cell.
+std::string_view bar(double height, output::Charset charset) {
+  constexpr std::array<std::string_view, 8> kBars = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  constexpr std::array<std::string_view, 3> kPlain = {".", ":", "#"};
+  const auto level = [&](std::size_t levels) {
+    const double place = std::ceil(std::clamp(height, 0.0, 1.0) * static_cast<double>(levels));
+    return place < 1 ? 0 : static_cast<std::size_t>(place) - 1;
+  };
+  return charset == output::Charset::utf8 ? kBars[level(kBars.size())] : kPlain[level(kPlain.size())];
+}
+
 /// How many hosts have a value in each tenth of the axis.
 std::string histogram(const Pod& pod, Figure figure, output::Charset charset) {
   std::array<std::size_t, kBins> counts{};
@@ -87,22 +117,10 @@ void add_cell(StyledLine& line, const Pod& pod, Figure figure, std::size_t first
 
 }  // namespace
 
-/// Percentages have their own axis; others end at a round number above the largest value.
-double on_axis(const Pod& pod, Figure figure, double value) {
-  constexpr double kHundred = 100;
-  if (kind_of(figure).unit == Unit::percent) return std::clamp(value / kHundred, 0.0, 1.0);
-  const std::optional<Extremes>& extremes = pod.extremes(figure);
-  const double most = extremes ? std::max(std::abs(extremes->most), std::abs(extremes->least)) : 1;
-  double end = 1;
-  while (end < most) {
-    for (const double step : {2.0, 5.0, 10.0}) {
-      if (end * step >= most || step == 10.0) {
-        end *= step;
-        break;
-      }
-    }
-  }
-  return std::clamp(std::abs(value) / end, 0.0, 1.0);
+Style style_of(const Odd& odd) {
+  if (odd.until) return Style::dim;
+  if (odd.severity == Severity::fault) return Style::fault;
+  return odd.severity == Severity::warning ? Style::warning : Style::plain;
 }
 
 Figure next_figure(const Pod& pod, Figure figure) {
@@ -115,16 +133,6 @@ Figure next_figure(const Pod& pod, Figure figure) {
 
 Figure shown_figure(const Pod& pod, const ScreenState& state) {
   return pod.extremes(state.figure) ? state.figure : next_figure(pod, state.figure);
-}
-
-std::string_view bar(double height, output::Charset charset) {
-  constexpr std::array<std::string_view, 8> kBars = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-  constexpr std::array<std::string_view, 3> kPlain = {".", ":", "#"};
-  const auto level = [&](std::size_t levels) {
-    const double place = std::ceil(std::clamp(height, 0.0, 1.0) * static_cast<double>(levels));
-    return place < 1 ? 0 : static_cast<std::size_t>(place) - 1;
-  };
-  return charset == output::Charset::utf8 ? kBars[level(kBars.size())] : kPlain[level(kPlain.size())];
 }
 
 std::vector<std::string> in_blocks(std::string_view header, const std::vector<TableRow>& rows,
@@ -234,19 +242,18 @@ std::vector<std::string> draw_history(const Pod& pod, const ScreenFacts& facts, 
   return lines;
 }
 
-std::string command_text(std::string_view before, std::string_view words, const ScreenFacts& facts,
-                         std::size_t columns) {
-  std::string whole =
-      fmt::format("{}podrun {}{}", before, output::escape_controls(facts.host_options), words);
-  if (output::cell_width(whole) <= columns) return whole;
-  return fmt::format("{}podrun [the same hosts] {}", before, words);
+std::string command_line(std::string_view words, const ScreenFacts& facts, std::size_t columns) {
+  std::string whole = fmt::format("podrun {}{}", output::escape_controls(facts.host_options), words);
+  return output::cell_width(whole) <= columns ? whole : fmt::format("podrun [the same hosts] {}", words);
 }
 
 std::string message_text(const Pod& pod, const ScreenState& state, const ScreenFacts& facts,
                          std::size_t columns) {
+  constexpr std::string_view kBefore = "to stop what holds it: ";
   if (state.message != "K" || pod.hosts().empty()) return state.message;
-  return command_text("to stop what holds it: ",
-                      fmt::format("kill --workers {}", pod.hosts()[state.cursor].worker), facts, columns);
+  const std::string words = fmt::format("kill --workers {}", pod.hosts()[state.cursor].worker);
+  return fmt::format("{}{}", kBefore,
+                     command_line(words, facts, columns - std::min(columns, kBefore.size())));
 }
 
 std::vector<std::string> scrolled(const std::vector<std::string>& lines, std::size_t room,

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -11,16 +10,13 @@
 // The parts of the page with all hosts. Pure.
 namespace podrun::top {
 
-/// A value's place on the axis of its figure, 0 to 1: the axis does not change while the largest value stays
-/// within it.
-double on_axis(const Pod& pod, Figure figure, double value);
-/// A bar of this height (0 to 1), one cell.
-std::string_view bar(double height, output::Charset charset);
-
 /// The next figure after this one, around the end, that any host has; the same one if none has.
 Figure next_figure(const Pod& pod, Figure figure);
 /// The figure of the field: another one if no host has what was chosen.
 Figure shown_figure(const Pod& pod, const ScreenState& state);
+
+/// Of a reason why a host is odd.
+Style style_of(const Odd& odd);
 
 /// A line of a table: its bold name, and the rest.
 struct TableRow {
@@ -43,9 +39,8 @@ std::vector<std::string> draw_field(const Pod& pod, const ScreenState& state, st
 std::vector<std::string> draw_list(const Pod& pod, ScreenState& state, const std::vector<ListRow>& rows,
                                    output::ScreenSize size, const Display& display);
 
-/// A podrun command for the host at the cursor, with the options that name the hosts if it fits then.
-std::string command_text(std::string_view before, std::string_view words, const ScreenFacts& facts,
-                         std::size_t columns);
+/// `podrun -H … ssh 3 top`; without the options that name the hosts if it would be wider than that.
+std::string command_line(std::string_view words, const ScreenFacts& facts, std::size_t columns);
 
 /// What the last key has to say, in place of the keys; empty: nothing.
 std::string message_text(const Pod& pod, const ScreenState& state, const ScreenFacts& facts,

@@ -58,9 +58,9 @@ std::size_t row_of(const std::vector<ListRow>& rows, std::size_t host) {
 }
 
 void remove_last_character(std::string& text) {
-  const auto begins = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; };
-  const auto last = std::find_if(text.rbegin(), text.rend(), begins);
-  text.resize(last == text.rend() ? 0 : static_cast<std::size_t>(text.rend() - last) - 1);
+  const auto continues = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; };
+  while (!text.empty() && continues(text.back())) text.pop_back();
+  if (!text.empty()) text.pop_back();
 }
 
 class KeyHandler {
@@ -76,45 +76,20 @@ class KeyHandler {
       return {};
     }
     if (key.kind == Key::Kind::character) return character(key.text);
-    switch (key.kind) {
-      case Key::Kind::up:
-        move(-1);
-        break;
-      case Key::Kind::down:
-        move(1);
-        break;
-      case Key::Kind::left:
-        move_in_field(-1);
-        break;
-      case Key::Kind::right:
-        move_in_field(1);
-        break;
-      case Key::Kind::page_up:
-        move(-page());
-        break;
-      case Key::Kind::page_down:
-        move(page());
-        break;
-      case Key::Kind::home:
-        move(-kFar);
-        state_.is_moved = false;
-        break;
-      case Key::Kind::end:
-        move(kFar);
-        break;
-      case Key::Kind::enter:
-        open();
-        break;
-      case Key::Kind::escape:
-        close();
-        break;
-      case Key::Kind::tab:
-        state_.is_in_field = !state_.is_in_field;
-        state_.is_moved = true;
-        break;
-      default:
-        break;
-    }
+    using Kind = Key::Kind;
+    if (key.kind == Kind::up) move(-1);
+    if (key.kind == Kind::down) move(1);
+    if (key.kind == Kind::left) move_in_field(-1);
+    if (key.kind == Kind::right) move_in_field(1);
+    if (key.kind == Kind::page_up) move(-page());
+    if (key.kind == Kind::page_down) move(page());
+    if (key.kind == Kind::home) move(-kFar);
+    if (key.kind == Kind::home) state_.is_moved = false;
+    if (key.kind == Kind::end) move(kFar);
+    if (key.kind == Kind::enter) open();
+    if (key.kind == Kind::escape) close();
+    if (key.kind == Kind::tab) state_.is_in_field = !state_.is_in_field;
+    if (key.kind == Kind::tab) state_.is_moved = true;
     return {};
   }
 
@@ -275,36 +250,28 @@ bool ListRow::has(std::size_t host) const { return std::ranges::find(hosts, host
 std::vector<ListRow> list_rows(const Pod& pod, const ScreenState& state) {
   if (state.held_rows) return *state.held_rows;
   std::vector<ListRow> rows;
+  const auto add_alike = [&](std::vector<std::size_t> hosts) {
+    if (!state.is_folded || hosts.size() < 2) return add_each(rows, hosts);
+    rows.push_back({.hosts = std::move(hosts), .is_folded = true});
+  };
+  std::vector<std::size_t> hosts(pod.rows().size());
+  std::iota(hosts.begin(), hosts.end(), 0);
   if (state.order == ScreenState::Order::odd) {
     add_odd(rows, pod, state.is_folded);
-    std::vector<std::size_t> waiting;
-    for (std::size_t host = 0; host < pod.rows().size(); ++host) {
-      if (pod.rows()[host].state == Presence::waiting) waiting.push_back(host);
-    }
-    for (std::vector<std::size_t>& hosts : fold_alike(pod)) {
-      if (state.is_folded && hosts.size() > 1)
-        rows.push_back({.hosts = std::move(hosts), .is_folded = true});
-      else
-        add_each(rows, hosts);
-    }
-    if (state.is_folded && waiting.size() > 1)
-      rows.push_back({.hosts = std::move(waiting), .is_folded = true});
-    else
-      add_each(rows, waiting);
+    for (std::vector<std::size_t>& alike : fold_alike(pod)) add_alike(std::move(alike));
+    std::erase_if(hosts, [&](std::size_t host) { return pod.rows()[host].state != Presence::waiting; });
+    add_alike(std::move(hosts));
   } else {
-    std::vector<std::size_t> hosts(pod.rows().size());
-    std::iota(hosts.begin(), hosts.end(), 0);
-    if (state.order == ScreenState::Order::figure) {
-      std::ranges::stable_sort(hosts, [&](std::size_t a, std::size_t b) {
-        return at(pod.rows()[a].figures, state.figure) > at(pod.rows()[b].figures, state.figure);
-      });
-    }
+    const auto value = [&](std::size_t host) { return at(pod.rows()[host].figures, state.figure); };
+    if (state.order == ScreenState::Order::figure)
+      std::ranges::stable_sort(hosts, std::ranges::greater(), value);
     add_each(rows, hosts);
   }
   if (state.filter.is_empty()) return rows;
-  for (ListRow& row : rows)
+  for (ListRow& row : rows) {
     std::erase_if(row.hosts, [&](std::size_t host) { return !state.filter.accepts(pod, host); });
-  for (ListRow& row : rows) row.is_folded = row.hosts.size() > 1;
+    row.is_folded = row.hosts.size() > 1;
+  }
   std::erase_if(rows, [](const ListRow& row) { return row.hosts.empty(); });
   return rows;
 }

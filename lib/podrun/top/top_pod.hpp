@@ -124,6 +124,7 @@ class Pod {
   /// Of each interval, the latest last; of at most kHistory.
   const std::deque<std::array<std::optional<Extremes>, kFigures>>& history() const { return history_; }
   static constexpr std::size_t kHistory = 192;
+  const std::vector<Peers>& peers() const { return peers_; }
   const Peers* peers_of(std::size_t host) const;
   std::size_t count(Presence state) const;
   std::size_t odd_hosts() const;
