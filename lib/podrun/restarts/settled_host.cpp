@@ -1,66 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the lines of a host between two tries. A host may send anything: unknown or broken lines are ignored,
-// and everything has a limit.
 #include "podrun/restarts/settled_host.hpp"
 
 #include <algorithm>
 
-#include "podrun/base/text.hpp"
+#include "podrun/base/answer.hpp"
 #include "podrun/devices/watchers.hpp"
+#include "podrun/restarts/scripts.hpp"
 
 namespace podrun::restarts {
 namespace {
 
-constexpr std::size_t kMostText = 64;  ///< bytes of an id or a name
-constexpr std::size_t kMostObstacles = 64;
-
-Obstacle& obstacle(SettledHost& host, std::uint64_t pid) {
-  for (Obstacle& known : host.obstacles) {
-    if (known.pid == pid) return known;
-  }
-  return host.obstacles.emplace_back(Obstacle{.pid = pid});
-}
-
-/// `left 4711 D python3`, `holder 4711 /dev/accel0 python3`: a name may have blanks.
-void read_obstacle(SettledHost& host, std::string_view key, std::string_view rest) {
-  const std::optional<std::size_t> pid = to_number(take_part(rest, ' '));
-  if (!pid || host.obstacles.size() >= kMostObstacles) return;
-  const std::string word(take_part(rest, ' ').substr(0, kMostText));
-  if (key == "holder" && devices::is_watcher(rest)) return;
-  Obstacle& found = obstacle(host, *pid);
-  found.name = rest.substr(0, kMostText);
-  if (key == "left") {
-    found.is_left = true;
-    if (!word.empty()) found.state = word.front();
-  } else {
-    found.device = word;
-  }
+/// The one with this pid.
+Obstacle& obstacle(SettledHost& host, std::uint64_t pid, const std::string& name) {
+  auto known = std::ranges::find(host.obstacles, pid, &Obstacle::pid);
+  if (known == host.obstacles.end()) known = host.obstacles.insert(known, {.pid = pid});
+  known->name = name;
+  return *known;
 }
 
 }  // namespace
 
 SettledHost parse_settled_host(std::string_view output, std::string_view nonce) {
-  SettledHost host;
-  const std::string begin = "podrun-settled " + std::string(nonce);
-  bool has_begun = false;
-  for (std::string_view line : split(output, '\n')) {
-    if (!has_begun) {
-      has_begun = line == begin;
-      continue;
-    }
-    const std::string_view key = take_part(line, ' ');
-    if (key == "boot") {
-      host.boot = line.substr(0, kMostText);
-    } else if (key == "machine") {
-      host.machine = line.substr(0, kMostText);
-    } else if (key == "oom" && line.starts_with("oom_kill ")) {
-      host.oom_kills = to_number(line.substr(line.find(' ') + 1));
-    } else if (key == "left" || key == "holder") {
-      read_obstacle(host, key, line);
-    } else if (key == "end" && line.empty()) {
-      host.is_complete = true;
-      break;
-    }
+  const auto answer = read_answer<SettleAnswer>(output, nonce);
+  SettledHost host{.is_complete = answer.is_complete,
+                   .boot = answer.boot,
+                   .machine = answer.machine,
+                   .oom_kills = answer.oom};
+  for (const SettleAnswer::Left& left : answer.left) {
+    Obstacle& found = obstacle(host, left.pid, left.name);
+    found.is_left = true;
+    found.state = left.state;
+  }
+  for (const SettleAnswer::Holder& holder : answer.holders) {
+    if (!devices::is_watcher(holder.name)) obstacle(host, holder.pid, holder.name).device = holder.device;
   }
   return host;
 }

@@ -10,8 +10,8 @@
 #include "podrun/devices/watchers.hpp"
 #include "podrun/restarts/restart_policy.hpp"
 
-// Reads what settle.sh prints of a host between two tries. Pure. Texts come from the host: escape them before
-// they are shown.
+// The state of a host between two tries, as settle.sh prints it. Pure. Texts come from the host: escape them
+// before they are shown.
 namespace podrun::restarts {
 
 /// A process that keeps a try from starting.
@@ -33,8 +33,7 @@ struct SettledHost {
   friend bool operator==(const SettledHost&, const SettledHost&) = default;
 };
 
-/// Reads a host's standard output from the line after the nonce. Unknown lines, and watchers that have a
-/// device open (devices::is_watcher), are ignored.
+/// Reads a host's standard output. Watchers that have a device open (devices::is_watcher) are left out.
 SettledHost parse_settled_host(std::string_view output, std::string_view nonce);
 
 /// Removes the holders that did not keep the first try from its start, such as a daemon of the machine: those
