@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the lines of a host for `podrun ps`, `stop` and `rm`, and writes them as JSON. A host may send
-// anything: unknown or broken lines are ignored, and everything has a limit.
+// Reads the answer of a host for `podrun ps`, `stop` and `rm`, and writes it as JSON.
 #include "podrun/jobs/job_report.hpp"
 
 #include <algorithm>
@@ -9,7 +8,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "podrun/base/answer.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/jobs/scripts.hpp"
 #include "podrun/report/json_events.hpp"
 
 namespace podrun::jobs {
@@ -39,52 +40,21 @@ Json json_of(const Job& job) {
   return json;
 }
 
-constexpr std::size_t kMaxText = 512;  ///< bytes of one value
-constexpr std::size_t kMaxJobs = 1024;
-constexpr std::size_t kMaxStarts = 1024;  ///< of one job
-constexpr std::size_t kMostSeconds = std::size_t{1} << 40U;
-constexpr std::size_t kMostStatus = 255;
-
-std::optional<std::chrono::seconds> to_seconds(std::string_view digits) {
-  const std::optional<std::size_t> number = to_number(digits);
-  if (!number || *number > kMostSeconds) return std::nullopt;
-  return std::chrono::seconds(*number);
-}
-
-std::set<std::uint64_t> read_numbers(std::string_view rest) {
-  std::set<std::uint64_t> numbers;
-  while (!rest.empty() && numbers.size() < kMaxStarts) {
-    if (const std::optional<std::size_t> number = to_number(take_part(rest, ' '))) numbers.insert(*number);
-  }
-  return numbers;
-}
-
-void read_line(Job& job, std::string_view key, std::string_view rest) {
-  if (key == "state") {
-    read_job_state(job, rest);
-  } else if (key == "place") {
-    job.place = rest.substr(0, kMaxText);
-  } else if (key == "number") {
-    job.number = to_number(rest).value_or(0);
-  } else if (key == "kept") {
-    job.kept = read_numbers(rest);
-  } else if (key == "stopped") {
-    job.is_stopped = true;
-  } else if (key == "open") {
-    job.is_open = true;
-  } else if (key == "age") {
-    job.age = to_seconds(rest);
-  } else if (key == "ended") {
-    job.ended = to_seconds(rest);
-  } else if (key == "output") {
-    job.output = to_seconds(rest);
-  } else if (key == "last") {
-    job.last_line = rest.substr(0, kMaxText);
-  } else if (key == "bytes") {
-    job.bytes = to_number(rest).value_or(0);
-  } else if (key == "command") {
-    job.command = std::string(trim_space(rest.substr(0, kMaxText)));
-  }
+Job to_job(JobsAnswer::Job said) {
+  Job job{.name = std::move(said.name),
+          .place = std::move(said.place),
+          .is_stopped = said.stopped,
+          .is_open = said.open,
+          .number = said.number.value_or(0),
+          .kept = {said.kept.begin(), said.kept.end()},
+          .age = said.age,
+          .ended = said.ended,
+          .output = said.output,
+          .bytes = said.bytes.value_or(0),
+          .command = std::string(trim_space(said.command)),
+          .last_line = std::move(said.last)};
+  read_job_state(job, said.state);
+  return job;
 }
 
 }  // namespace
@@ -99,10 +69,11 @@ void read_job_state(Job& job, std::string_view text) {
     job.state = JobState::removed;
   } else if (word == "elsewhere") {
     job.state = JobState::elsewhere;
-    job.machine = text.substr(0, kMaxText);
+    job.machine = text;
   } else if (word == "ended") {
     const std::optional<std::size_t> status = to_number(take_part(text, ' '));
-    if (!status || *status > kMostStatus) return;
+    constexpr std::size_t kMost = 255;
+    if (!status || *status > kMost) return;
     job.state = JobState::ended;
     job.status = static_cast<int>(*status);
   } else if (word == "lost" && !text.empty()) {
@@ -117,23 +88,9 @@ const Job* JobList::shown() const {
 }
 
 JobList parse_job_list(std::string_view output, std::string_view nonce) {
-  JobList list;
-  bool begun = false;
-  bool is_full = false;
-  for (const std::string_view line : split(output, '\n')) {
-    std::string_view rest = line;
-    const std::string_view key = take_part(rest, ' ');
-    if (!begun) {
-      begun = key == "podrun-jobs" && rest == nonce;
-    } else if (key == "end") {
-      list.is_complete = true;
-    } else if (key == "job") {
-      is_full = list.jobs.size() == kMaxJobs;
-      if (!is_full) list.jobs.push_back({.name = std::string(rest.substr(0, kMaxText))});
-    } else if (!list.jobs.empty() && !is_full) {
-      read_line(list.jobs.back(), key, rest);
-    }
-  }
+  auto answer = read_answer<JobsAnswer>(output, nonce);
+  JobList list{.is_complete = answer.is_complete};
+  for (JobsAnswer::Job& job : answer.jobs) list.jobs.push_back(to_job(std::move(job)));
   return list;
 }
 

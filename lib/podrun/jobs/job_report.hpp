@@ -61,7 +61,7 @@ struct JobList {
   const Job* shown() const;
 };
 
-/// Reads a host's standard output from the line after the nonce. Unknown lines are ignored.
+/// Reads a host's standard output.
 JobList parse_job_list(std::string_view output, std::string_view nonce);
 
 /// Sets state and status from what job_state.sh prints: `running`, `ended 3 …`. Anything else leaves them.

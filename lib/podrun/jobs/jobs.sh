@@ -1,12 +1,26 @@
 # Lists, stops or removes jobs of a host. Needs processes.sh, clock.sh, process_tree.sh, stop.sh and job_state.sh.
 # Words: ACTION [JOB_NAMES] [GRACE] [RUN_ID]
+# Answers: podrun-jobs
+#   job* jobs name:text
+#     place text
+#     state text
+#     number number
+#     kept numbers
+#     stopped flag
+#     open flag
+#     age seconds
+#     ended seconds
+#     output seconds
+#     bytes number
+#     command text
+#     last text
 # Variables of command.cpp: PODRUN_RUN_ID PODRUN_HOST PODRUN_WORKER
 # Variables of the host: HOME
 #
 # Actions: list [JOB_NAMES] | stop JOB_NAMES GRACE | remove JOB_NAMES | commit JOB_NAME GRACE RUN_ID | take-back JOB_NAME GRACE RUN_ID.
 # JOB_NAMES: separated by blanks; empty: all. The last two keep the job that a run has started,
-# and wait a second for an early end; or stop and remove it. Prints "podrun-jobs $PODRUN_RUN_ID"; for each job lines "key value", see job_report.hpp, the first of
-# them "job NAME"; then "end".
+# and wait a second for an early end; or stop and remove it. Seconds are ago: the start, the end
+# and the last output. open: it has ended, but processes that it left have its output open. kept: the starts whose output is there.
 #
 # shellcheck disable=SC2034,SC2086,SC2046  # others read and set variables; pids and numbers need no quotes
 
@@ -60,7 +74,7 @@ podrun_tell_last_line() {
     podrun_words=$(tail -n 1 "$1" | tr '\000\r' '  ')
     [ -z "$podrun_words" ] || break
   done
-  printf 'last %.300s\n' "$podrun_words"
+  podrun_tell last "$(printf %.300s "$podrun_words")"
 }
 # PLACE'S DIRECTORY, after podrun_find_job: the numbers of the starts that are kept, in no order.
 podrun_tell_kept() {
@@ -85,7 +99,7 @@ podrun_tell_job() {
   case $podrun_state in ended*) podrun_is_open && podrun_tell open ;; esac
   podrun_tell_output
   podrun_words=$(tr '\000\n' '  ' <"$podrun_job/command")
-  printf 'command %.300s\n' "$podrun_words"
+  podrun_tell command "$(printf %.300s "$podrun_words")"
 }
 
 # Stops everything that the command has started, as stop.sh stops the process tree of a run. The session of the

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "podrun/base/answer.hpp"
+
 namespace podrun::jobs {
 namespace {
 
@@ -51,6 +53,15 @@ TEST(JobList, KnowsTheStates) {
   EXPECT_EQ(state_of("removed"), JobState::removed);
   EXPECT_EQ(state_of("ended 256 1 b 2"), JobState::lost) << "no exit status";
   EXPECT_EQ(state_of("nonsense"), JobState::lost);
+}
+
+TEST(JobList, GivesNoJobTheLinesOfOneBeyondTheLimit) {
+  std::string output = "podrun-jobs n\nnumber 9\n";
+  for (std::size_t job = 0; job <= kMostEntries; ++job)
+    output += "job a\nnumber " + std::to_string(job) + '\n';
+  const JobList list = parse_job_list(output + "end\n", "n");
+  ASSERT_EQ(list.jobs.size(), kMostEntries);
+  EXPECT_EQ(list.jobs.back().number, kMostEntries - 1);
 }
 
 TEST(JobList, IgnoresTheListOfAnotherRun) {
