@@ -1,10 +1,30 @@
 # Looks at a host for podrun check, and changes nothing there. Needs processes.sh, memory.sh, open_files.sh and device_kinds.sh.
 # Words: PYTHON [DIRECTORY]
+# Answers: podrun-check
+#   looking_at text
+#   time text
+#   memory_total kib
+#   memory_available kib
+#   memory_limit* memory_limits text
+#   device* devices kind:word path:text
+#   sees_own flag
+#   held* holders device:word pid:pid user:word kind:word job:word command:text
+#   pci* pci text
+#   gpu* gpu_lines text
+#   gpus_to_see number
+#   disk* df_lines role:word line:text
+#   hangs* hangs text
+#   read_only* read_only text
+#   values{} kernel open_files processes locked_memory python python_path python_error jax jaxlib libtpu torch
+#   values{} commit branch changes git_error gpu_error
 # Variables of command.cpp: PODRUN_RUN_ID
 # Variables of the host: HOME
 #
-# Prints a line "podrun-check $PODRUN_RUN_ID" and after it lines "key value", see check_reply.hpp. Steps that may hang (a
-# lost file system, a driver) come last. Each prints an "at" line with its name first, and has a time limit if timeout(1)
+# held: an accelerator that a process has open, or the file of all of a kind; job: - for none. pci: ids of Google's devices, also those in a
+# vfio group. gpus_to_see: NVIDIA's devices that this user may open, once nvidia-smi has ended. changes: the number of changed files, and a
+# digest of the changes. hangs, read_only: directories.
+#
+# Steps that may hang (a lost file system, a driver) come last. Each says first what it is looking at, and has a time limit if timeout(1)
 # exists. Contains no single quotes and no backslashes. Works in dash, bash and busybox sh; without /proc it reports less.
 podrun_clean_environment LD_LIBRARY_PATH PYTHONHOME PYTHONPATH PYTHONUSERBASE PYENV_ROOT PYENV_VERSION VIRTUAL_ENV XDG_CONFIG_HOME
 GIT_OPTIONAL_LOCKS=0
@@ -13,11 +33,11 @@ python=$1
 directory=$2
 say() { printf %s "$*$podrun_n"; }
 say "${podrun_n}podrun-check $PODRUN_RUN_ID"
-say clock "$(date +%s.%N)"
+say time "$(date +%s.%N)"
 say kernel "$(uname -r -m)"
 
 if timeout 1 true 2>/dev/null; then within() { timeout "$@"; }; else within() { shift; "$@"; }; fi
-why() { case $1 in 124 | 137 | 143) say takes longer than 20 s ;; *) say "ends with status $1" ;; esac; }
+why() { case $1 in 124 | 137 | 143) echo takes longer than 20 s ;; *) echo "ends with status $1" ;; esac; }
 in_home() { case ${HOME:+h}$1 in "h~") say "$HOME" ;; "h~/"*) say "$HOME/${1#"~/"}" ;; *) say "$1" ;; esac; }
 
 # (The ulimit of dash knows neither -u nor the unit of the others.)
@@ -54,7 +74,7 @@ case $podrun_devices in *TPU*)
 esac
 # Lists the processes that have an accelerator open, once for each device. Only root sees the processes of other users.
 if [ "$podrun_devices" ]; then
-  if [ "$(id -u)" = 0 ]; then say sees all; else say sees own; fi
+  if [ "$(id -u)" != 0 ]; then say sees_own; fi
   podrun_su=
   # "PID DEVICE"
   say_held() {
@@ -66,9 +86,8 @@ if [ "$podrun_devices" ]; then
     IFS= read -r name <"/proc/${1%% *}/comm" || return
     # shellcheck disable=SC2046  # the third word is the owner
     set -- "${1%% *}" $(ls -ld "/proc/${1%% *}")
-    say held "$podrun_kind $device $1 $4 $name"
     podrun_find_job_of "$1"
-    if [ "$podrun_its_job" ]; then say job "$1 $podrun_its_job"; fi
+    say held "$device $1 $4 $podrun_kind ${podrun_its_job:--} $name"
   }
   podrun_open_devices any
   podrun_each_line say_held "$podrun_open" 2>/dev/null
@@ -76,10 +95,10 @@ fi
 
 # ROLE DIRECTORY: the last line of df, and whether the directory is writable.
 disk() {
-  say at "the file system of $2"
+  say looking_at "the file system of $2"
   lines=$(within 5 df -Pk -- "$2" 2>/dev/null)
   case $? in
-    0) say "disk_$1" "${lines##*"$podrun_n"}"; if [ "$1" != root ] && ! [ -w "$2" ]; then say read_only "$2"; fi ;;
+    0) say disk "$1 ${lines##*"$podrun_n"}"; if [ "$1" != root ] && ! [ -w "$2" ]; then say read_only "$2"; fi ;;
     124 | 137 | 143) say hangs "$2" ;;
   esac
 }
@@ -89,7 +108,7 @@ if [ "$HOME" ]; then disk home "$HOME"; fi
 
 # A batch system may let this user open some of the GPUs only; nvidia-smi lists these.
 case $podrun_devices in *NVIDIA*)
-  say at nvidia-smi
+  say looking_at nvidia-smi
   if command -v nvidia-smi >/dev/null; then
     lines=$(within 20 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null) || say gpu_error "$(why $?)"
     say_gpu() { say gpu "$1"; }
@@ -102,7 +121,7 @@ esac
 
 # The versions of packages stand in their metadata; nothing of them is imported.
 python=$(in_home "$python")
-say at "$python"
+say looking_at "$python"
 path=$(command -v -- "$python")
 if [ "$path" ]; then
   say python_path "$path"
@@ -116,14 +135,14 @@ except ImportError:
     sys.exit()
 for name in ("jax", "jaxlib", "libtpu-nightly", "libtpu", "torch"):
     try:
-        print(name, metadata.version(name))
+        print(name.split("-")[0], metadata.version(name))
     except Exception:
         pass' 2>/dev/null || say python_error "$(why $?)"
 fi
 
 if [ "$directory" ]; then
   directory=$(in_home "$directory")
-  say at "git in $directory"
+  say looking_at "git in $directory"
   ask_git() { within 20 git "$@"; }
   # Equal changes have equal bytes, whatever the git of a host is configured to do and however large the repository is.
   # (An old git ignores a -c that it does not know.)

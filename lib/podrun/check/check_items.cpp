@@ -137,7 +137,7 @@ CheckItem compare_memory(const std::vector<CheckedHost>& hosts) {
   std::multimap<std::uint64_t, std::size_t, std::greater<>> by_size;
   for (std::size_t host = 0; host < hosts.size(); ++host) {
     const HostFacts& facts = hosts[host].facts;
-    if (facts.complete && facts.memory_total) by_size.emplace(*facts.memory_total, host);
+    if (facts.is_complete && facts.memory_total) by_size.emplace(*facts.memory_total, host);
   }
   std::uint64_t largest = 0;
   for (const auto& [size, host] : by_size) {
@@ -161,7 +161,7 @@ std::vector<CheckItem> compare_items(const std::vector<CheckedHost>& hosts) {
     bool any = false;
     for (std::size_t host = 0; host < hosts.size(); ++host) {
       const HostFacts& facts = hosts[host].facts;
-      if (!facts.complete || is_explained(kind, facts)) continue;
+      if (!facts.is_complete || is_explained(kind, facts)) continue;
       std::string text = kind.text(facts);
       any = any || !text.empty();
       add(item, text.empty() ? describe_none(kind) : std::move(text), host);

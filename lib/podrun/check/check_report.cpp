@@ -90,7 +90,7 @@ class HostComparison {
 
   void find_problems(std::size_t host) {
     const CheckedHost& checked = hosts_[host];
-    report_.answered += checked.facts.complete ? 1 : 0;
+    report_.answered += checked.facts.is_complete ? 1 : 0;
     find_missing_answer(host, checked);
     for (const std::string& path : checked.facts.hangs) problem(host, path + " does not answer");
     for (const std::string& path : checked.facts.read_only) problem(host, "cannot write to " + path);
@@ -108,7 +108,7 @@ class HostComparison {
 
   /// A host that could not be asked, or did not answer completely.
   void find_missing_answer(std::size_t host, const CheckedHost& checked) {
-    if (checked.facts.complete || std::holds_alternative<run::NotStarted>(checked.outcome)) return;
+    if (checked.facts.is_complete || std::holds_alternative<run::NotStarted>(checked.outcome)) return;
     if (report::has_changed_key(checked.outcome)) {
       report_.changed_keys.push_back(host);
       problem(host, "unreachable: the host key has changed (-v shows the keys)");
@@ -126,7 +126,7 @@ class HostComparison {
   /// Identifies a process by its job, or by its user and name, because pids differ from host to host.
   void find_holders(std::size_t host, const HostFacts& facts) {
     std::set<std::string> held;
-    std::map<std::string, std::set<std::string>> pids;
+    std::map<std::string, std::set<std::uint64_t>> pids;
     std::set<std::string> jobs;
     for (const HeldDevice& holder : facts.holders) {
       if (devices::is_watcher(holder.command)) continue;
@@ -142,7 +142,8 @@ class HostComparison {
     std::string detail;
     for (const auto& [name, its_pids] : pids) {
       who.push_back(name);
-      for (const std::string& pid : its_pids) detail += (detail.empty() ? "(pid " : ", ") + pid;
+      for (const std::uint64_t pid : its_pids)
+        detail += (detail.empty() ? "(pid " : ", ") + std::to_string(pid);
     }
     if (!pids.empty()) report_.busy.push_back(host);
     problem(host,
@@ -184,7 +185,7 @@ class HostComparison {
     const std::string name = request_.python.empty() ? "python3" : request_.python;
     if (const std::string& error = facts.value("python_error"); !error.empty()) {
       problem(host, fmt::format("{} {}", name, error));
-    } else if (facts.complete && !request_.python.empty() && facts.value("python").empty()) {
+    } else if (facts.is_complete && !request_.python.empty() && facts.value("python").empty()) {
       problem(host, fmt::format("no python at {}", name));
     }
   }
@@ -260,7 +261,7 @@ class HostComparison {
 
   void note_hidden_holders() {
     const bool hidden = std::any_of(hosts_.begin(), hosts_.end(), [](const CheckedHost& host) {
-      return !host.facts.devices.empty() && !host.facts.sees_all;
+      return !host.facts.devices.empty() && host.facts.sees_own;
     });
     if (hidden)
       report_.notes.emplace_back("whether other users hold the accelerators cannot be seen (--sudo sees it)");
@@ -268,7 +269,8 @@ class HostComparison {
 
   void note_unseen_gpus() {
     const bool unseen = std::ranges::any_of(hosts_, [](const CheckedHost& host) {
-      return host.facts.complete && !host.facts.gpus_to_see && host.facts.count_devices(devices::kNvidia) > 0;
+      return host.facts.is_complete && !host.facts.gpus_to_see &&
+             host.facts.count_devices(devices::kNvidia) > 0;
     });
     if (unseen) report_.notes.emplace_back("without nvidia-smi podrun cannot tell whether the GPUs work");
   }

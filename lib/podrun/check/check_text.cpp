@@ -215,13 +215,11 @@ Json facts_of(const HostFacts& facts) {
   json["gpus"] = facts.gpus;
   json["holders"] = Json::array();
   for (const HeldDevice& holder : facts.holders) {
-    json["holders"].push_back({{"device", holder.device},
-                               {"pid", std::stoul(holder.pid)},
-                               {"user", holder.user},
-                               {"command", holder.command}});
+    json["holders"].push_back(
+        {{"device", holder.device}, {"pid", holder.pid}, {"user", holder.user}, {"command", holder.command}});
     if (!holder.job.empty()) json["holders"].back()["job"] = holder.job;
   }
-  json["sees_all_holders"] = facts.sees_all;
+  json["sees_all_holders"] = !facts.sees_own;
   return json;
 }
 
@@ -230,8 +228,8 @@ Json host_of(const hosts::Host& host, const CheckedHost& checked, bool usable) {
   if (!host.user.empty()) json["user"] = host.user;
   if (host.port != 0) json["port"] = host.port;
   json["usable"] = usable;
-  json["answered"] = checked.facts.complete;
-  if (!checked.facts.complete) {
+  json["answered"] = checked.facts.is_complete;
+  if (!checked.facts.is_complete) {
     if (const auto* unreachable = std::get_if<run::Unreachable>(&checked.outcome))
       report::add_failure(json, unreachable->failure);
     if (const auto* lost = std::get_if<run::Lost>(&checked.outcome)) report::add_failure(json, lost->failure);
@@ -241,7 +239,7 @@ Json host_of(const hosts::Host& host, const CheckedHost& checked, bool usable) {
     json["clock"] = {{"ahead_seconds", to_seconds(checked.clock->ahead)},
                      {"uncertainty_seconds", to_seconds(checked.clock->uncertainty)}};
   }
-  if (checked.facts.answered) json["facts"] = facts_of(checked.facts);
+  if (checked.facts.has_begun) json["facts"] = facts_of(checked.facts);
   return json;
 }
 

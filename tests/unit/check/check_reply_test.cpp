@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "podrun/base/answer.hpp"
+
 namespace podrun::check {
 namespace {
 
@@ -18,10 +20,10 @@ HostFacts facts_of(const std::string& lines) {
 TEST(CheckReply, BeginsAfterTheNonce) {
   const std::string noise = "Welcome\nkernel of the rc file\npodrun-check other\npodrun-check n0 not\n";
   const HostFacts facts = parse_check_reply(noise + "podrun-check n0\nkernel 6.1 x86_64\nend\n", "n0");
-  EXPECT_TRUE(facts.answered);
-  EXPECT_TRUE(facts.complete);
+  EXPECT_TRUE(facts.has_begun);
+  EXPECT_TRUE(facts.is_complete);
   EXPECT_EQ(facts.value("kernel"), "6.1 x86_64");
-  EXPECT_FALSE(parse_check_reply(noise + "end\n", "n0").answered);
+  EXPECT_FALSE(parse_check_reply(noise + "end\n", "n0").has_begun);
 }
 
 TEST(CheckReply, StopsAtTheEndLine) {
@@ -31,9 +33,9 @@ TEST(CheckReply, StopsAtTheEndLine) {
 
 TEST(CheckReply, NamesTheStepWhereTheHostHung) {
   const HostFacts facts =
-      parse_check_reply("podrun-check n0\nat the file system of /\nat nvidia-smi\n", "n0");
-  EXPECT_TRUE(facts.answered);
-  EXPECT_FALSE(facts.complete);
+      parse_check_reply("podrun-check n0\nlooking_at the file system of /\nlooking_at nvidia-smi\n", "n0");
+  EXPECT_TRUE(facts.has_begun);
+  EXPECT_FALSE(facts.is_complete);
   EXPECT_EQ(facts.looking_at, "nvidia-smi");
 }
 
@@ -57,21 +59,21 @@ TEST(CheckReply, IgnoresUnknownLines) {
 }
 
 TEST(CheckReply, ReadsTheClock) {
-  EXPECT_EQ(facts_of("clock 1795289820.689629928\n").clock, 1795289820s + 689629us);
-  EXPECT_EQ(facts_of("clock 1795289820.689629928\n").clock_step, 1us);
+  EXPECT_EQ(facts_of("time 1795289820.689629928\n").clock, 1795289820s + 689629us);
+  EXPECT_EQ(facts_of("time 1795289820.689629928\n").clock_step, 1us);
   for (const char* without : {"1795289820", "1795289820.%N", "1795289820.N"}) {  // a date that knows no %N
-    EXPECT_EQ(facts_of(std::string("clock ") + without + "\n").clock, 1795289820s);
-    EXPECT_EQ(facts_of(std::string("clock ") + without + "\n").clock_step, 1s);
+    EXPECT_EQ(facts_of(std::string("time ") + without + "\n").clock, 1795289820s);
+    EXPECT_EQ(facts_of(std::string("time ") + without + "\n").clock_step, 1s);
   }
   for (const char* bad : {"", "-1", "x", "99999999999999999"})
-    EXPECT_EQ(facts_of(std::string("clock ") + bad + "\n").clock, std::nullopt);
+    EXPECT_EQ(facts_of(std::string("time ") + bad + "\n").clock, std::nullopt);
 }
 
 TEST(CheckReply, ReadsDisks) {
   const HostFacts facts = facts_of(
-      "disk_root /dev/sda1      1000  600 400      60% /\n"
-      "disk_home server:/all homes 2000 1 1999 1% /mnt/all homes\n"
-      "disk_tmp tmpfs 10 10 -5 100% /tmp\n");
+      "disk root /dev/sda1      1000  600 400      60% /\n"
+      "disk home server:/all homes 2000 1 1999 1% /mnt/all homes\n"
+      "disk tmp tmpfs 10 10 -5 100% /tmp\n");
   ASSERT_EQ(facts.disks.size(), 3);
   EXPECT_EQ(facts.disks[0].role, "root");
   EXPECT_EQ(facts.disks[0].mount, "/");
@@ -83,31 +85,33 @@ TEST(CheckReply, ReadsDisks) {
 }
 
 TEST(CheckReply, IgnoresBrokenLinesOfDf) {
-  EXPECT_THAT(facts_of("disk_root \ndisk_root df: /: broken\ndisk_root a b c d e% /\n"
-                       "disk_root 1 2 3 4% /\ndisk_root x 99999999999999999999 1 1 1% /\n")
+  EXPECT_THAT(facts_of("disk root \ndisk root df: /: broken\ndisk root a b c d e% /\n"
+                       "disk root 1 2 3 4% /\ndisk root x 99999999999999999999 1 1 1% /\n")
                   .disks,
               IsEmpty());
 }
 
 TEST(CheckReply, ReadsAcceleratorsAndWhoHoldsThem) {
   const HostFacts facts = facts_of(
-      "device TPU /dev/accel0\ndevice TPU /dev/accel1\npci 0x005e\nsees own\n"
-      "held TPU /dev/accel0 1234 alice my python\nheld TPU /dev/accel0 x alice python3\nheld\n"
-      "job 1234 j1\njob 1234 $(id)\njob 9 j2\njob\n");
+      "device TPU /dev/accel0\ndevice TPU /dev/accel1\npci 0x005e\nsees_own\n"
+      "held /dev/accel0 1234 alice TPU j1 my python\nheld /dev/accel0 x alice TPU j1 python3\nheld\n"
+      "held /dev/accel0 1235 alice TPU - sh\nheld /dev/accel0 1236 alice TPU $(id) sh\n");
   EXPECT_THAT(facts.devices, ElementsAre(Device{"TPU", "/dev/accel0"}, Device{"TPU", "/dev/accel1"}));
   EXPECT_THAT(facts.pci, ElementsAre("0x005e"));
-  EXPECT_FALSE(facts.sees_all);
-  ASSERT_EQ(facts.holders.size(), 1);
+  EXPECT_TRUE(facts.sees_own);
+  ASSERT_EQ(facts.holders.size(), 3);
   EXPECT_EQ(facts.holders[0].kind, "TPU");
   EXPECT_EQ(facts.holders[0].device, "/dev/accel0");
-  EXPECT_EQ(facts.holders[0].pid, "1234");
+  EXPECT_EQ(facts.holders[0].pid, 1234);
   EXPECT_EQ(facts.holders[0].user, "alice");
   EXPECT_EQ(facts.holders[0].command, "my python");
   EXPECT_EQ(facts.holders[0].job, "j1");
+  EXPECT_EQ(facts.holders[1].job, "");
+  EXPECT_EQ(facts.holders[2].job, "") << "no name of a job";
 }
 
 TEST(CheckReply, ReadsVersions) {
-  const HostFacts facts = facts_of("python 3.10.12\njax 0.4.35\nlibtpu-nightly 0.1.dev1\n");
+  const HostFacts facts = facts_of("python 3.10.12\njax 0.4.35\nlibtpu 0.1.dev1\n");
   EXPECT_EQ(facts.value("python"), "3.10.12");
   EXPECT_EQ(facts.value("jax"), "0.4.35");
   EXPECT_EQ(facts.value("libtpu"), "0.1.dev1");
@@ -116,13 +120,13 @@ TEST(CheckReply, ReadsVersions) {
 
 TEST(CheckReply, LimitsWhatItKeeps) {
   std::string lines = "jax " + std::string(5000, 'x') + "\n";
-  for (int i = 0; i < 1000; ++i)
-    lines += "device TPU /dev/accel0\nheld TPU /dev/accel0 1 u c\ndisk_root a 1 1 1 1% /\n";
+  for (int i = 0; i < 2000; ++i)
+    lines += "device TPU /dev/accel0\nheld /dev/accel0 1 u TPU - c\ndisk root a 1 1 1 1% /\n";
   const HostFacts facts = facts_of(lines);
-  EXPECT_EQ(facts.value("jax").size(), 256);
-  EXPECT_EQ(facts.devices.size(), 256);
-  EXPECT_EQ(facts.holders.size(), 256);
-  EXPECT_EQ(facts.disks.size(), 256);
+  EXPECT_EQ(facts.value("jax").size(), kMostOfText);
+  EXPECT_EQ(facts.devices.size(), kMostEntries);
+  EXPECT_EQ(facts.holders.size(), kMostEntries);
+  EXPECT_EQ(facts.disks.size(), kMostEntries);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ class CheckReportTest : public testing::Test {
 
   static HostFacts healthy() {
     HostFacts facts;
-    facts.answered = facts.complete = true;
+    facts.has_begun = facts.is_complete = true;
     facts.memory_total = 400 * kGib;
     facts.memory_available = 391 * kGib;
     facts.disks = {{"root", "/", 97 * kGib, 57 * kGib}, {"tmp", "/", 97 * kGib, 57 * kGib}};
@@ -148,7 +148,7 @@ TEST_F(CheckReportTest, NamesGpusAsNvidiaSmiDoes) {
 TEST_F(CheckReportTest, CountsAllDevicesThatOneFileServes) {
   set_up(1);
   facts(0).devices = {{"AMD", "/dev/dri/renderD128"}, {"AMD", "/dev/dri/renderD136"}};
-  facts(0).holders = {{"/dev/kfd", "14", "alice", "python3", "", "AMD"}};
+  facts(0).holders = {{"/dev/kfd", 14, "alice", "AMD", "", "python3"}};
   EXPECT_THAT(text(), Contains("  2 AMD"));
   EXPECT_THAT(text(), Contains("  [0] tpu-0: accelerators busy: 2 of 2 held by python3 of alice (pid 14)"));
 }
@@ -218,11 +218,13 @@ TEST_F(GpuReportTest, SaysThatItCannotTellWithoutNvidiaSmi) {
 
 TEST_F(CheckReportTest, NamesWhoHoldsAccelerators) {
   set_up(3);
-  facts(1).holders = {{"/dev/accel0", "12", "alice", "python3"}, {"/dev/accel3", "12", "alice", "python3"}};
+  facts(1).holders = {{"/dev/accel0", 12, "alice", "", "", "python3"},
+                      {"/dev/accel3", 12, "alice", "", "", "python3"}};
   EXPECT_THAT(text(), Contains("  [1] tpu-1: accelerators busy: 2 of 4 held by python3 of alice (pid 12)"));
   EXPECT_THAT(text(), Contains("to free the accelerators: podrun --workers 1 kill"));
   EXPECT_EQ(last(), "1 of 3 hosts has a problem; to go on without it: --workers 0,2");
-  facts(2).holders = {{"/dev/accel0", "7", "alice", "python3"}, {"/dev/accel1", "8", "alice", "python3"}};
+  facts(2).holders = {{"/dev/accel0", 7, "alice", "", "", "python3"},
+                      {"/dev/accel1", 8, "alice", "", "", "python3"}};
   EXPECT_THAT(text(), Contains("  [1,2] accelerators busy: 2 of 4 held by python3 of alice: [1] (pid 12), "
                                "[2] (pid 7, 8)"));
   EXPECT_THAT(text(), Contains("to free the accelerators: podrun --workers 1,2 kill"));
@@ -231,10 +233,10 @@ TEST_F(CheckReportTest, NamesWhoHoldsAccelerators) {
 TEST_F(CheckReportTest, NamesTheJobThatHoldsAccelerators) {
   set_up(3);
   for (const std::size_t host : {1U, 2U})
-    facts(host).holders = {{"/dev/accel0", fmt::format("{}", host), "alice", "python3", "j1"}};
+    facts(host).holders = {{"/dev/accel0", host + 1, "alice", "", "j1", "python3"}};
   EXPECT_THAT(text(), Contains("  [1,2] accelerators busy: 1 of 4 held by the job j1 (podrun stop j1)"));
   EXPECT_THAT(text(), Not(Contains(HasSubstr("podrun --workers 1,2 kill")))) << "it spares jobs";
-  facts(2).holders.push_back({"/dev/accel1", "77", "alice", "sleep"});
+  facts(2).holders.push_back({"/dev/accel1", 77, "alice", "", "", "sleep"});
   EXPECT_THAT(text(), Contains("  [2] tpu-2: accelerators busy: 2 of 4 held by the job j1 (podrun stop j1), "
                                "sleep of alice (pid 77)"));
   EXPECT_THAT(text(), Contains("to free the accelerators: podrun --workers 2 kill"));
@@ -243,16 +245,16 @@ TEST_F(CheckReportTest, NamesTheJobThatHoldsAccelerators) {
 TEST_F(CheckReportTest, AllowsMonitorsToHoldDevices) {
   set_up(1);
   facts(0).devices = {{"NVIDIA", "/dev/nvidia0"}};
-  facts(0).holders = {{"/dev/nvidia0", "12", "root", "nvidia-persiste"},
-                      {"/dev/nvidia0", "13", "alice", "nvidia-smi"}};
+  facts(0).holders = {{"/dev/nvidia0", 12, "root", "", "", "nvidia-persiste"},
+                      {"/dev/nvidia0", 13, "alice", "", "", "nvidia-smi"}};
   EXPECT_TRUE(compare().is_well());
-  facts(0).holders.push_back({"/dev/nvidia0", "14", "alice", "python3"});
+  facts(0).holders.push_back({"/dev/nvidia0", 14, "alice", "", "", "python3"});
   EXPECT_THAT(text(), Contains("  [0] tpu-0: accelerators busy: 1 of 1 held by python3 of alice (pid 14)"));
 }
 
 TEST_F(CheckReportTest, SaysWhenHoldersMayBeHidden) {
   set_up(2);
-  facts(1).sees_all = false;
+  facts(1).sees_own = true;
   EXPECT_TRUE(compare().is_well());
   EXPECT_THAT(text(),
               Contains("note: whether other users hold the accelerators cannot be seen (--sudo sees it)"));
@@ -292,7 +294,7 @@ TEST_F(CheckReportTest, FoldsChangedHostKeys) {
 TEST_F(CheckReportTest, NamesTheStepAtWhichAHostHangs) {
   set_up(2);
   checked_[1].outcome = run::TimedOut{60s};
-  facts(1).complete = false;
+  facts(1).is_complete = false;
   facts(1).looking_at = "nvidia-smi";
   facts(1).values.clear();
   EXPECT_THAT(text(), Contains("  [1] tpu-1: timed out after 1 min, at nvidia-smi"));
@@ -421,7 +423,7 @@ TEST_F(CheckReportTest, RequiresTheNamedPython) {
 TEST_F(CheckReportTest, EscapesTextOfHosts) {
   set_up(2);
   set_value(1, "jax", "\x1b[2J\xff");
-  facts(1).holders = {{"/dev/accel0", "1", "\x1bu", "c\n"}};
+  facts(1).holders = {{"/dev/accel0", 1, "\x1bu", "", "", "c\n"}};
   for (const std::string& line : text()) {
     EXPECT_EQ(line.find('\x1b'), std::string::npos);
     EXPECT_EQ(line.find('\n'), std::string::npos);

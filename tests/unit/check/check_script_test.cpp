@@ -38,7 +38,7 @@ class CheckScript : public testing::TestWithParam<test::Shell> {
         {"HOME=" + home_.path(), "PODRUN_RUN_ID=n0", "PYTHONPATH=" + home_.path()});
     EXPECT_EQ(ran.exit_status, 0) << ran.output;
     HostFacts facts = parse_check_reply(ran.output, "n0");
-    EXPECT_TRUE(facts.complete) << ran.output;
+    EXPECT_TRUE(facts.is_complete) << ran.output;
     return facts;
   }
 
