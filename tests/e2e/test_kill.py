@@ -317,7 +317,7 @@ def test_a_process_with_the_name_of_a_service_is_busy_and_can_be_named(podrun, h
 @pytest.mark.parametrize("mark, run", [("0123456789abcdef.job-0-$(touch x).", "0123456789abcdef"), ("$(touch x)0123.0.", None), ("0123456789abcdef;x.0.", None)])
 def test_suggests_no_command_with_words_of_a_host(podrun, mark, run):
     homes = ViaHomes(podrun, "a")
-    facts = [f"process 77 1 {os.getuid()} 5 S python", "holds 77 /dev/accel0", "command 77 python", f"mark 77 {mark}", "live 77", "end"]
+    facts = [f"process 77 1 {os.getuid()} 5 S python", "holds 77 /dev/accel0", "command 77 python", f"mark 77 {mark}", "run_lives 77", "end"]
     homes.way(0, '"$@" | sed -u \'s:^end$:' + "\\n".join(facts) + ":'; exit")
     [told] = json.loads(podrun.ok(*homes.options, "kill", "--json", "--dry-run"))["hosts"]
     [holder] = told["holders"]

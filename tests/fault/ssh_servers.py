@@ -270,7 +270,7 @@ async def plays_top(stdin, stdout):
         if b"c" in letters:
             frame += f"c {up:.2f} {time.time() + (3 if number == 77 else 0):.6f}\n"
         if b"h" in letters:
-            holders = "".join(f"process {4000 + gpu} 100 1000 9000 R python\nowner {4000 + gpu} ubuntu\nholds {4000 + gpu} /dev/nvidia{gpu}\n" for gpu in range(8))
+            holders = "".join(f"process {4000 + gpu} 100 1000 9000 R python\nuser {4000 + gpu} ubuntu\nholds {4000 + gpu} /dev/nvidia{gpu}\n" for gpu in range(8))
             frame += "".join(f"h {up:.2f} {each}\n" for each in ["begin", "uid 1000", *holders.split("\n")[:-1], "end"])
         if mounts != b"-":
             frame += f"d {up:.2f} 0 rw /dev/sda1 1000000 {995000 if number == 38 else 340000} {5000 if number == 38 else 660000} 99% /\n"

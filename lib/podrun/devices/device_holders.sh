@@ -1,5 +1,26 @@
 # Lists the processes that have the accelerators of a host open. Needs processes.sh, open_files.sh and device_kinds.sh. Others set podrun_su, see
 # open_files.sh, podrun_is_root if this is root or podrun_su makes it root, and podrun_uid to the uid of the user.
+# Answers: podrun-holders
+#   uid number
+#   sees_all flag
+#   own_cgroup text
+#   device* devices text
+#   above* above pid
+#   process@ holders pid:pid start:number uid:number age:seconds state:letter name:text
+#     user text
+#     command text
+#     cgroup text
+#     mark text
+#     run_lives flag
+#     holds@ devices text
+#   mark_of_host* marks text
+#   killed@ killed pid:pid name:text
+#   removed_lock* removed_locks text
+#   kept_lock text
+#
+# start: in clock ticks after boot; with the pid it names a process. state: D waits in the kernel, not even KILL ends it. command: its words,
+# or the first 300 bytes of them. mark: of the run that started it, RUN.WORKER. or RUN.job-WORKER-NAME.; run_lives: that run has not ended.
+# cgroup: of a container. kept_lock: why a lock file was not removed. above: podrun's shell and its ancestors.
 #
 # shellcheck disable=SC2010,SC2034,SC2086,SC2046  # ls reads links at once; pids, and words that programs print, are to be split
 
@@ -17,12 +38,12 @@ podrun_has_accelerator() {
   podrun_shows_accelerator "$podrun_list"
 }
 
-# Prints every accelerator, and every process of podrun_open that has one open, as lines "key value", see device_holders.hpp. Lines by
-# which podrun kill protects itself come only if a process is left.
+# Prints every accelerator, and every process of podrun_open that has one open. Lines by which podrun kill protects itself come only if a
+# process is left.
 podrun_list_holders() {
   podrun_marks=
   podrun_tell uid "$podrun_uid"
-  if [ "$podrun_is_root" ]; then podrun_tell sees all; fi
+  if [ "$podrun_is_root" ]; then podrun_tell sees_all; fi
   podrun_find_devices
   for podrun_device in $podrun_devices; do
     case $podrun_device in /*) podrun_tell device "$podrun_device" ;; esac
@@ -68,8 +89,8 @@ podrun_tell_process() {
   podrun_tell process $podrun_pid $podrun_start $podrun_user $podrun_age $podrun_state "$podrun_name"
   # (The ls of busybox cuts names; a small busybox has no -c of stat.)
   set -- $(stat -c "%u %U" "/proc/$podrun_pid")
-  if [ "$1" = $podrun_user ] && [ "$2" != UNKNOWN ]; then podrun_tell owner $podrun_pid "$2"
-  else podrun_tell owner $podrun_pid "$(id -un $podrun_user || echo $podrun_user)"; fi
+  if [ "$1" = $podrun_user ] && [ "$2" != UNKNOWN ]; then podrun_tell user $podrun_pid "$2"
+  else podrun_tell user $podrun_pid "$(id -un $podrun_user || echo $podrun_user)"; fi
   podrun_words=$(tr '\000\n' '  ' <$podrun_proc/cmdline)
   podrun_tell command $podrun_pid "$(printf %.300s "$podrun_words")"
   podrun_find_cgroup $podrun_proc
@@ -78,7 +99,7 @@ podrun_tell_process() {
   podrun_find_mark $podrun_pid
   if [ "$podrun_mark" ]; then
     podrun_tell mark $podrun_pid "$podrun_mark"
-    if podrun_is_supervised; then podrun_tell live $podrun_pid; fi
+    if podrun_is_supervised; then podrun_tell run_lives $podrun_pid; fi
   fi
 }
 # After podrun_list_holders: prints "mark_of_host MARK" for each mark that a process has, with or without an accelerator; for at most 64.

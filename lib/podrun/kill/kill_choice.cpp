@@ -75,7 +75,7 @@ std::string why_not_meant(const DeviceHolder& holder, const DeviceHolders& list,
 std::string why_kept(const DeviceHolder& holder, const DeviceHolders& list, const KillRequest& request) {
   if (contains(list.above, holder.pid)) return "among the ancestors of podrun's own shell";
   const std::string container = container_command(holder.cgroup);
-  if (!container.empty() && container != container_command(list.cgroup))
+  if (!container.empty() && container != container_command(list.own_cgroup))
     return fmt::format("in a container ({})", container);
   if (std::string why = why_not_meant(holder, list, request); !why.empty()) return why;
   if (is_users_service(holder) && !contains(request.pids, holder.pid))

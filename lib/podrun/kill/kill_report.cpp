@@ -25,7 +25,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using devices::DeviceHolder;
-using devices::KilledProcess;
 using std::chrono::seconds;
 
 constexpr std::size_t kCommandCells = 24;  ///< the least room for a command
@@ -118,8 +117,7 @@ std::string describe_busy(const std::vector<hosts::Host>& hosts, const std::vect
 std::string describe_killed(const std::vector<hosts::Host>& hosts, const std::vector<ListedHost>& after) {
   Groups groups;
   for (const ListedHost& each : after) {
-    for (const KilledProcess& killed : each.list.killed)
-      groups[describe_name(killed.name)].add(each.host, killed.pid);
+    for (const auto& killed : each.list.killed) groups[describe_name(killed.name)].add(each.host, killed.pid);
   }
   return describe(groups, hosts);
 }
@@ -240,7 +238,7 @@ std::string kill_json(output::WallTime time, const std::vector<hosts::Host>& hos
       each["free"] = !is_busy(*last);
       each["left"] = processes_of(*last);
       each["killed"] = Json::array();
-      for (const KilledProcess& killed : last->list.killed)
+      for (const auto& killed : last->list.killed)
         each["killed"].push_back({{"pid", killed.pid}, {"name", killed.name}});
       each["removed_locks"] = last->list.removed_locks;
       if (!last->list.kept_lock.empty()) each["kept_lock"] = last->list.kept_lock;

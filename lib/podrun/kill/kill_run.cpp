@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/answer.hpp"
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/devices/device_holders.hpp"
@@ -122,8 +123,7 @@ std::string KillRun::describe(const std::vector<ListedHost>& listed) const {
 std::vector<ListedHost> KillRun::read(const run::RunPlan& plan, const session::Answers& answers) const {
   std::vector<ListedHost> listed;
   for (std::size_t host = 0; host < answers.texts.size(); ++host) {
-    devices::DeviceHolders list =
-        devices::parse_device_holders(answers.texts[host], "podrun-kill " + plan.run_id);
+    auto list = read_answer<devices::DeviceHolders>(answers.texts[host], plan.run_id);
     if (!list.is_complete) continue;
     std::vector<Choice> choices = choose(list, plan_.request);
     listed.push_back({host, std::move(list), std::move(choices)});

@@ -6,7 +6,7 @@
 #
 # Changes nothing. Works in dash, bash and busybox sh; needs /proc.
 podrun_tell
-podrun_tell "podrun-kill $PODRUN_RUN_ID"
+podrun_tell "podrun-holders $PODRUN_RUN_ID"
 podrun_open_devices any
 podrun_list_holders
 podrun_tell end

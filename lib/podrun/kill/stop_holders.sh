@@ -7,8 +7,7 @@
 #
 # $PODRUN_VICTIMS has these processes, "PID:START...". They get TERM, and CONT in case Ctrl-Z has suspended them. After at most GRACE
 # seconds those that still have an accelerator open get KILL, with the processes that they have started since. Then the lock files of
-# libtpu are removed, if no process has a TPU or one of them open: "unlocked PATH" for each, or "locked WHY". "killed PID NAME" for
-# each process that got KILL.
+# libtpu are removed, if no process has a TPU or one of them open.
 #
 # shellcheck disable=SC2086,SC2046,SC3013  # pids, and words that programs print, are to be split; a sh without -ef asks ls each time
 
@@ -115,10 +114,10 @@ podrun_add_children() {
     if [ -z "$podrun_up" ] && podrun_has_accelerator $podrun_each; then podrun_left="$podrun_left $podrun_each:$podrun_start"; fi
   done 2>/dev/null
 }
-# PID:START...: adds lines to podrun_killed, while the processes still have names.
+# PID:START...: adds lines "PID NAME" to podrun_killed, while the processes still have names.
 podrun_note_killed() {
   for podrun_each; do
-    podrun_read_name ${podrun_each%:*} && podrun_killed="$podrun_killed${podrun_n}killed ${podrun_each%:*} $podrun_name"
+    podrun_read_name ${podrun_each%:*} && podrun_killed="$podrun_killed$podrun_n${podrun_each%:*} $podrun_name"
   done 2>/dev/null
 }
 # Kills more than once: a killed process may just have started another.
@@ -166,7 +165,7 @@ podrun_unlock() {
     *" /dev/"*) ;;
     ?*)
       podrun_read_name "${podrun_lock_holder%% *}"
-      podrun_tell locked "pid ${podrun_lock_holder%% *} ($podrun_name) holds ${podrun_lock_holder#* }" ;;
+      podrun_tell kept_lock "pid ${podrun_lock_holder%% *} ($podrun_name) holds ${podrun_lock_holder#* }" ;;
     *)
       podrun_each_line podrun_tell_lock "$(podrun_remove_locks 2>/dev/null)" ;;
   esac
@@ -176,15 +175,16 @@ podrun_note_lock_holder() {
   podrun_is_accelerator "${1#* }"
   case $podrun_lock_holder:$podrun_kind in : | :TPU) podrun_lock_holder=$1 ;; esac
 }
-podrun_tell_lock() { case $1 in "removed "*) podrun_tell unlocked "${1#* }" ;; *) podrun_tell locked "$1" ;; esac; }
+podrun_tell_killed() { podrun_tell killed "$1"; }
+podrun_tell_lock() { case $1 in "removed "*) podrun_tell removed_lock "${1#* }" ;; *) podrun_tell kept_lock "$1" ;; esac; }
 
 podrun_grace=$1
 podrun_keep_holding $podrun_victims
 if [ "$podrun_left" ]; then podrun_stop_left $podrun_grace; else podrun_find_open; fi
 podrun_tell
-podrun_tell "podrun-kill $PODRUN_RUN_ID"
+podrun_tell "podrun-holders $PODRUN_RUN_ID"
 podrun_unlock
-podrun_tell "$podrun_killed"
+podrun_each_line podrun_tell_killed "$podrun_killed"
 podrun_list_holders
 for podrun_each in $podrun_left; do podrun_tell_process ${podrun_each%:*}; done 2>/dev/null
 podrun_tell end

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "podrun/base/answer.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/link/failure.hpp"
 #include "podrun/top/frame_words.hpp"
@@ -224,7 +225,7 @@ void FrameReader::take_holder(std::string_view rest) {
   if (rest.starts_with("command ") || rest.starts_with("cgroup ")) return;  // long, and not shown
   holders_bytes_ += rest.size();
   if (!holders_ || (holders_bytes_ > kMaxHolders && rest != "end")) return;
-  devices::read_line(*holders_, rest);
+  read_answer_line(*holders_, rest);
   if (!holders_->is_complete) return;
   report_.holders = std::exchange(holders_, std::nullopt);
   report_.holders_at = holders_at_;

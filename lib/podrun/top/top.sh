@@ -242,12 +242,12 @@ podrun_tell_ports() {
   done
   printf '%s\n' "t $podrun_up$podrun_line"
 }
-# Lines "h UPTIME KEY VALUE", see device_holders.hpp.
+# Lines "h UPTIME KEY VALUE", see device_holders.sh, after "h UPTIME begin".
 podrun_tell() { printf '%s\n' "h $podrun_up $*"; }
 podrun_tell_holders() {
   podrun_read_uptime
   if [ $podrun_tpus -gt 0 ]; then podrun_tell_ports; fi
-  podrun_tell begin
+  printf '%s\n' "h $podrun_up begin"
   podrun_open_devices any
   podrun_list_holders
   podrun_tell_marks

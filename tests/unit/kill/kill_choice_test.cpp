@@ -20,9 +20,9 @@ class KillChoiceTest : public testing::Test {
     holder_ = {.pid = 12,
                .start = 5,
                .uid = 1000,
-               .user = "ada",
                .age = 60s,
                .name = "python3",
+               .user = "ada",
                .command = "python3 train.py"};
   }
 
@@ -156,7 +156,7 @@ TEST_F(KillChoiceTest, SparesARunningJobUnlessNamed) {
 TEST_F(KillChoiceTest, SparesOtherContainersAndNamesThem) {
   holder_.cgroup = "/system.slice/docker-" + kId + ".scope";
   EXPECT_EQ(why_kept(), "in a container (docker stop aaaaaaaaaaaa)");
-  list_.cgroup = holder_.cgroup;
+  list_.own_cgroup = holder_.cgroup;
   EXPECT_EQ(why_kept(), "");
 }
 

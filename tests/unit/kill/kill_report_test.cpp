@@ -20,7 +20,7 @@ const std::vector<hosts::Host> kHosts = {
 
 Choice choice(std::uint64_t pid, std::string why_kept = {}) {
   devices::DeviceHolder holder{
-      .pid = pid, .start = 5, .user = "ada", .age = 7200s, .name = "python3", .command = "python3 train.py"};
+      .pid = pid, .start = 5, .age = 7200s, .name = "python3", .user = "ada", .command = "python3 train.py"};
   return {.holder = std::move(holder), .why_kept = std::move(why_kept)};
 }
 

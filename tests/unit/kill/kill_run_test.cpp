@@ -15,10 +15,10 @@ class KillRunTest : public test::SessionTest {
  protected:
   /// What the scripts print on a host whose /dev/accel0 these processes have open, by pid.
   void holds(std::size_t host, const std::vector<int>& pids, const std::string& more = "") {
-    std::string text = "podrun-kill @RUN\nuid 1000\nsees all\ndevice /dev/accel0\n" + more;
+    std::string text = "podrun-holders @RUN\nuid 1000\nsees_all\ndevice /dev/accel0\n" + more;
     for (const int pid : pids) {
       text += fmt::format(
-          "process {0} 77 1000 9 S python3\nowner {0} ann\ncommand {0} python3 train.py\nholds {0} "
+          "process {0} 77 1000 9 S python3\nuser {0} ann\ncommand {0} python3 train.py\nholds {0} "
           "/dev/accel0\n",
           pid);
     }
@@ -66,7 +66,7 @@ TEST_F(KillRunTest, SparesWhatTheRequestDoesNotMean) {
 TEST_F(KillRunTest, NamesHostsWhoseListIsCutOffAndThoseThatCannotBeReached) {
   set_up(3);
   holds(0, {12});
-  prints(1, "podrun-kill @RUN\nuid 1000\n");
+  prints(1, "podrun-holders @RUN\nuid 1000\n");
   refuse(2);
   KillRun kill(session(Connections::kept), {});
   kill.list(false);

@@ -245,7 +245,7 @@ TEST_F(Frames, AskAgainAfterANewConnection) {
 }
 
 TEST_F(Frames, ReadsHolders) {
-  feed("h 50 begin\nh 50 uid 1000\nh 50 process 12 345 1000 90 S my python\nh 50 owner 12 bob\n");
+  feed("h 50 begin\nh 50 uid 1000\nh 50 process 12 345 1000 90 S my python\nh 50 user 12 bob\n");
   EXPECT_FALSE(report_.holders);
   feed("h 50 holds 12 /dev/nvidia0\nf u52\nh 50 end\n");
   ASSERT_TRUE(report_.holders);

@@ -78,10 +78,10 @@ struct FakeHost {
   }
 
   std::string list_holders() const {
-    std::string text = fmt::format("h {0} begin\nh {0} uid 1000\nh {0} sees all\n", uptime);
+    std::string text = fmt::format("h {0} begin\nh {0} uid 1000\nh {0} sees_all\n", uptime);
     for (const FakeHolder& each : holders) {
       text += fmt::format("h {} process {} 3456 {} 90 S {}\n", uptime, each.pid, each.uid, each.name);
-      text += fmt::format("h {} owner {} {}\n", uptime, each.pid, each.user);
+      text += fmt::format("h {} user {} {}\n", uptime, each.pid, each.user);
       if (!each.mark.empty()) text += fmt::format("h {} mark {} {}\n", uptime, each.pid, each.mark);
       for (const std::string& device : each.devices)
         text += fmt::format("h {} holds {} {}\n", uptime, each.pid, device);
