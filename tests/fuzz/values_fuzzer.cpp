@@ -13,11 +13,13 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/base/worker_numbers.hpp"
 #include "podrun/hosts/discovery.hpp"
 #include "podrun/hosts/tpu_metadata.hpp"
 #include "podrun/ssh/config/proxy_jump.hpp"
+#include "podrun/supervisor/environment.hpp"
 
 #include "support/fake_probe.hpp"
 
@@ -95,11 +97,33 @@ void check_tpu_env(const std::string& text) {
   expect(listing && listing->hosts.size() == 2 && listing->own_worker.value_or(0) < 2);
 }
 
+void check_env_file(const std::string& content) {
+  std::vector<supervisor::Variable> variables;
+  try {
+    variables = supervisor::parse_env_file(content, "file");
+  } catch (const UsageError& error) {
+    expect(std::string(error.what()).starts_with("file:"));
+    return;
+  }
+  std::string text;
+  for (const supervisor::Variable& variable : variables) {
+    expect(supervisor::is_variable_name(variable.name) && variable.value.find('\0') == std::string::npos);
+    text += variable.name + '=' + shell_quote(variable.value) + '\n';
+  }
+  bool is_same = false;
+  try {
+    is_same = supervisor::parse_env_file(text, "again") == variables;
+  } catch (const UsageError&) {
+  }
+  expect(is_same);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  constexpr std::array kChecks = {check_duration, check_workers, check_proxy_jump, check_tpu_env};
+  constexpr std::array kChecks = {check_duration, check_workers, check_proxy_jump, check_tpu_env,
+                                  check_env_file};
   try {
     kChecks[data[0] % kChecks.size()](std::string(data + 1, data + size));
   } catch (const UsageError&) {
