@@ -146,7 +146,7 @@ asio::awaitable<void> HostRun::prepare() {
   co_await attempt_.link->open();
   at_stage(State::connecting, link::Stage::starting_shell);
   supervisor::Supervision supervision = run_.plan.supervision;
-  supervision.mark = fmt::format("{}.{}.", run_.plan.run_id, host_);
+  supervision.mark = supervisor::make_mark(run_.plan.run_id, run_.plan.kind, host_);
   supervision.grace = run_.plan.limits.grace;
   if (run_.world.output.wants_names()) supervision.tell_names = supervisor::TellNames::yes;
   attempt_.supervised =

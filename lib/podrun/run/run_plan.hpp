@@ -18,6 +18,7 @@
 #include "podrun/run/run_policy.hpp"
 #include "podrun/run/status.hpp"
 #include "podrun/supervisor/command.hpp"
+#include "podrun/supervisor/mark.hpp"
 #include "podrun/supervisor/protocol.hpp"
 #include "podrun/supervisor/supervised.hpp"
 
@@ -26,6 +27,7 @@ namespace podrun::run {
 /// One command for all hosts.
 struct RunPlan {
   std::string run_id;
+  supervisor::RunKind kind = supervisor::RunKind::work;
   std::vector<hosts::Host> hosts;
   supervisor::RemoteCommand command;
   std::vector<std::string> texts_of_hosts = {};  ///< sh text before the command's; empty: none

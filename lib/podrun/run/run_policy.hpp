@@ -23,6 +23,8 @@ enum class OnUnreachable { stop, skip };
 /// answer.
 enum class Questions { none, can_be_asked };
 enum class OnFailure { go_on, stop_others };
+/// For Limits::wait: attempts never end.
+inline constexpr std::chrono::seconds kForever = std::chrono::seconds::max();
 
 struct Limits {
   std::size_t fanout = 128;                  ///< hosts that connect at the same time
@@ -237,6 +239,7 @@ class RunPolicy {
   bool is_fanout_reached() const;
   bool may_try_again(const HostState& host, const link::Failure& failure) const;
   std::chrono::milliseconds retry_delay(std::size_t attempts);
+  TimePoint wait_end() const;
   void connect_later(std::size_t host, const link::Failure& failure);
   void give_up(std::size_t host, const link::Failure& failure);
   void advance_batch();

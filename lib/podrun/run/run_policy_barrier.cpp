@@ -44,7 +44,12 @@ bool RunPolicy::may_try_again(const HostState& host, const link::Failure& failur
   if (limits_.held && host.was_ready) return is_cut && !doomed_;
   const bool is_worth_it = limits_.retries_timeouts || failure.cause != link::Cause::timed_out;
   if (!limits_.wait) return may_help && is_worth_it && host.attempts <= limits_.retries && !doomed_;
-  return (may_help || failure.stage == link::Stage::starting_shell) && now_ < begun_at_ + *limits_.wait;
+  return (may_help || failure.stage == link::Stage::starting_shell) && now_ < wait_end();
+}
+
+/// Of Limits::wait.
+TimePoint RunPolicy::wait_end() const {
+  return *limits_.wait == kForever ? TimePoint::max() : begun_at_ + *limits_.wait;
 }
 
 /// The delay after this many attempts: random, so that not all hosts are tried again at once, between half of
@@ -65,8 +70,7 @@ void RunPolicy::connect_later(std::size_t host, const link::Failure& failure) {
   // Two to four times as long: sshd may be busy. Then 18 s more: it may turn this address away for 15 to 20
   // s.
   if (link::is_turned_away(failure)) delay = attempts == 1 ? 4 * delay : delay + 18 * limits_.retry_delay;
-  if (limits_.wait)
-    delay = std::min(delay, std::chrono::ceil<std::chrono::milliseconds>(begun_at_ + *limits_.wait - now_));
+  if (limits_.wait) delay = std::min(delay, std::chrono::ceil<std::chrono::milliseconds>(wait_end() - now_));
   set_state(host, State::waiting);
   count_down(host, delay);
   actions_.emplace_back(action::ConnectLater{host, attempts + 1, delay, failure});

@@ -37,7 +37,7 @@ Preparation clean_up();
 
 /// How one host's command is supervised.
 struct Supervision {
-  std::string mark;         ///< `<run id>.<rank>.`: in the environment of everything the command starts
+  std::string mark;         ///< make_mark(): in the environment of everything the command starts
   std::string suffix = {};  ///< ends the names of podrun's files on the host, which everybody there can see
   std::chrono::seconds grace = kDefaultGrace;
   std::chrono::seconds orphan_timeout = kDefaultOrphanTimeout;

@@ -19,7 +19,7 @@ SampleMode::SampleMode(const session::RunSpec& run, const SampleRequest& request
     : run_(run),
       request_(request),
       charset_(charset),
-      pod_(run.plan.hosts, run.plan.run_id, request.is_once),
+      pod_(run.plan.hosts, request.is_once),
       sampling_(pod_, request, [this](std::size_t host) { changed(host); }) {}
 
 std::vector<std::shared_ptr<output::Sink>> SampleMode::make_sinks(output::Terminal& /*terminal*/) {

@@ -35,13 +35,12 @@ std::string name_of_run(std::string_view mark) {
   return job.empty() ? "run " + supervisor::run_of(mark).substr(0, kShown) : "job " + job;
 }
 
-/// The jobs and runs on a host, without podrun's own run.
-std::set<std::string> runs_of(const HostReport& report, std::string_view own_run) {
+/// The jobs and runs on a host.
+std::set<std::string> runs_of(const HostReport& report) {
   std::set<std::string> runs;
   if (!report.holders) return runs;
   const auto add = [&](const std::string& mark) {
-    const std::string run = supervisor::run_of(mark);
-    if (!run.empty() && run != own_run) runs.insert(name_of_run(mark));
+    if (!supervisor::run_of(mark).empty()) runs.insert(name_of_run(mark));
   };
   for (const devices::DeviceHolder& holder : report.holders->holders) add(holder.mark);
   for (const std::string& mark : report.holders->marks) add(mark);
@@ -70,9 +69,8 @@ TimePoint HostRow::odd_since() const {
   return oldest;
 }
 
-Pod::Pod(std::vector<hosts::Host> hosts, std::string own_run, bool is_once)
+Pod::Pod(std::vector<hosts::Host> hosts, bool is_once)
     : hosts_(std::move(hosts)),
-      own_run_(std::move(own_run)),
       is_once_(is_once),
       rows_(hosts_.size()),
       peers_of_(hosts_.size(), hosts_.size()) {}
@@ -109,7 +107,7 @@ void Pod::add_frame(std::size_t host, TimePoint now, std::optional<double> clock
     first = std::min(first, *chip.ecc_errors);  // the driver has started again
   }
   if (report.holders && row.runs_at != report.holders_at) {
-    std::set<std::string> runs = runs_of(report, own_run_);
+    std::set<std::string> runs = runs_of(report);
     if (runs != row.runs) row.runs_since = now;
     row.runs = std::move(runs);
     row.runs_at = report.holders_at;

@@ -97,8 +97,8 @@ struct Usual {
 
 class Pod {
  public:
-  /// `own_run`: podrun's, which is no run of the hosts. `is_once`: one frame decides.
-  Pod(std::vector<hosts::Host> hosts, std::string own_run, bool is_once);
+  /// `is_once`: one frame decides.
+  Pod(std::vector<hosts::Host> hosts, bool is_once);
 
   const std::vector<hosts::Host>& hosts() const { return hosts_; }
   const std::vector<HostRow>& rows() const { return rows_; }
@@ -152,7 +152,6 @@ class Pod {
   void merge(HostRow& row, std::vector<Odd> found, TimePoint now) const;
 
   const std::vector<hosts::Host> hosts_;
-  const std::string own_run_;
   const bool is_once_;
   std::vector<HostRow> rows_;
   std::array<std::optional<Extremes>, kFigures> extremes_ = {};

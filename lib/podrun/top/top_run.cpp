@@ -6,7 +6,6 @@
 #include <utility>
 #include <variant>
 
-#include "podrun/supervisor/mark.hpp"
 #include "podrun/top/once_text.hpp"
 #include "podrun/top/sample_json.hpp"
 #include "podrun/top/sample_mode.hpp"
@@ -110,12 +109,11 @@ session::RunSpec top_run(const session::SessionSpec& session, const SampleReques
   const bool ends = request.is_once || request.count;
   session::RunSpec run = ends ? session::quick_answers(session, kNothing, std::nullopt)
                               : session::whoever_answers(session, kNothing, std::nullopt);
-  run.plan.run_id = "top-" + run.plan.run_id;  // its marks are no run's, see supervisor::run_of()
+  run.plan.kind = supervisor::RunKind::watch;
   run.plan.limits.prepares_all_at_once = true;
   run.plan.limits.resumes = !request.is_once;
   if (!ends) {
-    constexpr std::chrono::hours kAlways{24 * 365};
-    run.plan.limits.wait = kAlways;
+    run.plan.limits.wait = run::kForever;
     run.plan.limits.grace = run.plan.supervision.grace = std::chrono::seconds(1);
     run.plan.limits.patience = session::kPatience;
   }

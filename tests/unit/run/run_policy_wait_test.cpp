@@ -41,6 +41,15 @@ TEST(RunPolicyWait, TriesOnceMoreAtItsEndAndGoesOnWithoutTheHost) {
   EXPECT_EQ(run.result(), "unreachable: connecting: connection reset (3 attempts), ok");
 }
 
+TEST(RunPolicyWait, NeverEndsIfItIsForever) {
+  PolicyRun run(1, {.wait = kForever, .on_unreachable = OnUnreachable::skip});
+  run.on(event::Begin{});
+  run.on(event::Reached{0});
+  EXPECT_EQ(run.after(std::chrono::years(5)), "");
+  EXPECT_EQ(run.stumbles(0), "retry 0 (attempt 2)");
+  EXPECT_EQ(run.after(1s), "connect 0");
+}
+
 TEST(RunPolicyWait, WaitsForAHostThatIsReachedAndHasNoShellYet) {
   PolicyRun run(1, kWaiting);
   run.on(event::Begin{});

@@ -15,6 +15,14 @@ TEST(RunOfAMark, IsOnlyWhatCanBeAnId) {
     EXPECT_EQ(run_of(mark), "") << mark;
 }
 
+TEST(RunOfAMark, IsThatOfARunAndNoneIfPodrunOnlyWatches) {
+  EXPECT_EQ(make_mark("0123456789abcdef", RunKind::work, 3), "0123456789abcdef.3.");
+  const std::string watch = make_mark("0123456789abcdef", RunKind::watch, 3);
+  EXPECT_TRUE(watch.starts_with("0123456789abcdef.") && watch.ends_with(".3.")) << watch;
+  EXPECT_EQ(run_of(watch), "");
+  EXPECT_EQ(job_of(watch), "");
+}
+
 TEST(JobOfAMark, IsOnlyWhatCanBeAName) {
   EXPECT_EQ(job_of("0123456789abcdef.job-12-llama-3.1."), "llama-3.1");
   for (const std::string mark :

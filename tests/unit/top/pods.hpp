@@ -135,7 +135,7 @@ class FakePod {
  public:
   explicit FakePod(std::size_t count, const FakeHost& like = {}, bool is_once = false,
                    const std::string& prefix = "gpu")
-      : hosts(count, like), pod(make_hosts(count, prefix), "0123456789abcdef", is_once) {
+      : hosts(count, like), pod(make_hosts(count, prefix), is_once) {
     for (std::size_t host = 0; host < count; ++host) {
       readers_.push_back(std::make_unique<FrameReader>(pod.report(host)));
       is_connected_.push_back(false);

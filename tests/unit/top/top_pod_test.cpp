@@ -145,8 +145,8 @@ TEST(PodRun, IsAsOldAsItsProcesses) {
   EXPECT_FALSE(none.pod.run_age());
 }
 
-TEST(PodRun, IsNotThatOfPodrunItself) {
-  FakePod pod(2, {.holders = {{.mark = "0123456789abcdef.0."}}});
+TEST(PodRun, IsNotThatOfThisOrAnotherPodrunTop) {
+  FakePod pod(2, {.holders = {{.mark = "0123456789abcdef.watch.0."}}});
   pod.step();
   EXPECT_EQ(pod.pod.run(), "");
 }
