@@ -1,8 +1,9 @@
 # Makes C++ of the scripts that run on the hosts, see lib/scripts.txt. Comments, blank lines and long names do not travel.
 
-# LIST: makes podrun/FOLDER/scripts.hpp for each folder of a script, and scripts.cpp, in the build directory. For a script NAME, the
-# header declares kNAMEScript, its text, and NAMEWords, a struct made from the line "# Words:" in its head: a word in brackets may be left
-# empty, and the last one may stand for any number of words. A fragment with "# Answers:" in its head gives its folder a struct FRAGMENTAnswer.
+# LIST: makes podrun/FOLDER/scripts.hpp for each folder of a script, in the namespace of its topmost folder, and scripts.cpp, in the build
+# directory. For a script NAME, the header declares kNAMEScript, its text, and NAMEWords, a struct made from the line "# Words:" in its
+# head: a word in brackets may be left empty, and the last one may stand for any number of words. A fragment with "# Answers:" in its head
+# gives its folder a struct FRAGMENTAnswer.
 function(podrun_make_scripts list)
   set(definitions "")
   set(folders "")
@@ -16,6 +17,7 @@ function(podrun_make_scripts list)
     list(APPEND all_fragments ${fragments})
     list(GET fragments -1 main)
     get_filename_component(folder ${main} DIRECTORY)
+    string(REGEX REPLACE "/.*" "" namespace ${folder})
     set(declaration "")
     set(extension sh)
     if(form STREQUAL "python")
@@ -36,7 +38,7 @@ function(podrun_make_scripts list)
     list(APPEND folders ${folder})
     string(APPEND header_${folder} "\n/// ${main}.${extension}\nextern const std::string_view k${name}Script;\n${declaration}")
     string(APPEND definitions
-      "const std::string_view podrun::${folder}::k${name}Script = R\"podrun_sh(${text})podrun_sh\";\n")
+      "const std::string_view podrun::${namespace}::k${name}Script = R\"podrun_sh(${text})podrun_sh\";\n")
   endforeach()
   list(REMOVE_DUPLICATES all_fragments)
   foreach(fragment ${all_fragments})
@@ -55,8 +57,9 @@ function(podrun_make_scripts list)
   set(source "${made}#include \"podrun/base/answer.hpp\"\n")
   list(REMOVE_DUPLICATES folders)
   foreach(folder ${folders})
+    string(REGEX REPLACE "/.*" "" namespace ${folder})
     set(header "${made}#pragma once\n${includes_${folder}}\n#include <string>\n#include <string_view>\n#include <utility>\n#include <vector>\n${forward_${folder}}
-namespace podrun::${folder} {\n${header_${folder}}\n}  // namespace podrun::${folder}\n")
+namespace podrun::${namespace} {\n${header_${folder}}\n}  // namespace podrun::${namespace}\n")
     file(CONFIGURE OUTPUT podrun/${folder}/scripts.hpp CONTENT "@header@" @ONLY)
     string(APPEND source "#include \"podrun/${folder}/scripts.hpp\"\n")
   endforeach()

@@ -1,4 +1,4 @@
-"""Plays podrun, tar and other hosts for lib/podrun/transfer/relay.py and relay_files.py, and assembles them."""
+"""Plays podrun, tar and other hosts for lib/podrun/transfer/spread/relay.py and relay_files.py, and assembles them."""
 
 import contextlib
 import functools

@@ -1,4 +1,4 @@
-"""The program that hands a push on from host to host (lib/podrun/transfer/relay.py): what it takes from whom, and how it ends."""
+"""The program that hands a push on from host to host (lib/podrun/transfer/spread/relay.py): what it takes from whom, and how it ends."""
 
 import contextlib
 import errno
@@ -818,7 +818,7 @@ def test_a_block_that_waited_for_tar_comes_again_from_elsewhere(hosts, false_par
 def first_mismatch(tar, data=None):
     """The first block that differs from its sum, where another host says this `data`."""
     names = {}
-    exec(text_of("transfer/relay_limits", "transfer/relay_window"), names)
+    exec(text_of("transfer/spread/relay_limits", "transfer/spread/relay_window"), names)
     data = tar.data if data is None else data
     sums = names["Sums"](True)
     for index, expected in enumerate(tar.sums(data)):

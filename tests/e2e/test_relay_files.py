@@ -1,4 +1,4 @@
-"""The program that serves a host's files in a push (lib/podrun/transfer/relay_files.py): its sums, digests and bytes, and how it ends."""
+"""The program that serves a host's files in a push (lib/podrun/transfer/spread/relay_files.py): its sums, digests and bytes, and how it ends."""
 
 import contextlib
 import gzip

@@ -16,7 +16,7 @@
 #include "podrun/transfer/scripts.hpp"
 #include "podrun/transfer/side_work.hpp"
 #include "podrun/transfer/source_file.hpp"
-#include "podrun/transfer/spread.hpp"
+#include "podrun/transfer/spread/spread_group.hpp"
 
 namespace podrun::transfer {
 namespace {

@@ -25,10 +25,10 @@
 #include "podrun/transfer/archive.hpp"
 #include "podrun/transfer/comparison.hpp"
 #include "podrun/transfer/local_tree.hpp"
-#include "podrun/transfer/peer_address.hpp"
 #include "podrun/transfer/scan_reply.hpp"
-#include "podrun/transfer/spread_plan.hpp"
-#include "podrun/transfer/spread_watch.hpp"
+#include "podrun/transfer/spread/peer_address.hpp"
+#include "podrun/transfer/spread/spread_plan.hpp"
+#include "podrun/transfer/spread/spread_watch.hpp"
 
 namespace podrun::transfer {
 

@@ -12,9 +12,9 @@
 #include "podrun/transfer/list_paths.hpp"
 #include "podrun/transfer/private_parts.hpp"
 #include "podrun/transfer/push_talk.hpp"
-#include "podrun/transfer/scripts.hpp"
 #include "podrun/transfer/side_work.hpp"
-#include "podrun/transfer/spread.hpp"
+#include "podrun/transfer/spread/scripts.hpp"
+#include "podrun/transfer/spread/spread_group.hpp"
 
 namespace podrun::transfer {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/transfer/host_archive.hpp"
+#include "podrun/transfer/spread/host_archive.hpp"
 
 #include <string>
 #include <vector>

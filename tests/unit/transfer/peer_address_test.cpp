@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/transfer/peer_address.hpp"
+#include "podrun/transfer/spread/peer_address.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "podrun/transfer/spread_plan.hpp"
+#include "podrun/transfer/spread/spread_plan.hpp"
 
 #include "unit/transfer/spread_pod.hpp"
 #include "unit/transfer/spread_rules.hpp"

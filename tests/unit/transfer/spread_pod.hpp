@@ -13,7 +13,7 @@
 
 #include <gtest/gtest.h>
 
-#include "podrun/transfer/spread_plan.hpp"
+#include "podrun/transfer/spread/spread_plan.hpp"
 
 namespace podrun::test {
 

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "podrun/transfer/spread_plan.hpp"
+#include "podrun/transfer/spread/spread_plan.hpp"
 
 #include "unit/transfer/spread_pod.hpp"
 

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "podrun/transfer/spread_plan.hpp"
+#include "podrun/transfer/spread/spread_plan.hpp"
 
 namespace podrun::test {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/transfer/spread_watch.hpp"
+#include "podrun/transfer/spread/spread_watch.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "podrun/transfer/spread.hpp"
+#include "podrun/transfer/spread/spread_group.hpp"
 
 // The parts of the conversation with relays that spread.cpp and spread_server.cpp share.
 namespace podrun::transfer {

@@ -8,7 +8,7 @@
 #include <map>
 #include <optional>
 
-#include "podrun/transfer/spread_plan.hpp"
+#include "podrun/transfer/spread/spread_plan.hpp"
 
 namespace podrun::transfer {
 

@@ -14,11 +14,11 @@
 #include <asio/steady_timer.hpp>
 
 #include "podrun/base/secret.hpp"
-#include "podrun/transfer/host_archive.hpp"
 #include "podrun/transfer/push.hpp"
 #include "podrun/transfer/push_talk.hpp"
-#include "podrun/transfer/spread_plan.hpp"
-#include "podrun/transfer/spread_watch.hpp"
+#include "podrun/transfer/spread/host_archive.hpp"
+#include "podrun/transfer/spread/spread_plan.hpp"
+#include "podrun/transfer/spread/spread_watch.hpp"
 
 namespace podrun::transfer {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // When a host of a spread is taken for silent, and when a child leaves its parent. A malicious parent can
 // send signs of life, or a byte now and then, forever: so what counts is what podrun hears of their progress.
-#include "podrun/transfer/spread_watch.hpp"
+#include "podrun/transfer/spread/spread_watch.hpp"
 
 #include <algorithm>
 

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "podrun/transfer/spread_plan.hpp"
+#include "podrun/transfer/spread/spread_plan.hpp"
 
 namespace podrun::transfer {
 

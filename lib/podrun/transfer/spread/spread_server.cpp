@@ -11,10 +11,10 @@
 #include <fmt/format.h>
 
 #include "podrun/base/text.hpp"
-#include "podrun/transfer/peer_address.hpp"
-#include "podrun/transfer/scripts.hpp"
 #include "podrun/transfer/side_work.hpp"
-#include "podrun/transfer/spread_member.hpp"
+#include "podrun/transfer/spread/peer_address.hpp"
+#include "podrun/transfer/spread/scripts.hpp"
+#include "podrun/transfer/spread/spread_member.hpp"
 
 namespace podrun::transfer {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks the host that has the files for blocks and digests, each once for all that wait for it.
-#include "podrun/transfer/host_archive.hpp"
+#include "podrun/transfer/spread/host_archive.hpp"
 
 #include <zlib.h>
 

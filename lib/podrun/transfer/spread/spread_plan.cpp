@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which host hands the archive on to which one, and what happens after a loss. A host gets a new source only
 // after it has said that it lost the last one, so it never has two, and podrun knows the exact offset.
-#include "podrun/transfer/spread_plan.hpp"
+#include "podrun/transfer/spread/spread_plan.hpp"
 
 #include <algorithm>
 #include <utility>

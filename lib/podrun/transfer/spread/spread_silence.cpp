@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/text.hpp"
-#include "podrun/transfer/spread_member.hpp"
+#include "podrun/transfer/spread/spread_member.hpp"
 
 namespace podrun::transfer {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/transfer/one_time_key.hpp"
+#include "podrun/transfer/spread/one_time_key.hpp"
 
 #include <openssl/bio.h>
 #include <openssl/crypto.h>

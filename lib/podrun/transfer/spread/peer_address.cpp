@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which address of a host the others may connect to. A host could name any machine, or the others' own
 // loopback, so podrun's own view of the address comes first.
-#include "podrun/transfer/peer_address.hpp"
+#include "podrun/transfer/spread/peer_address.hpp"
 
 #include <array>
 #include <cstdint>
