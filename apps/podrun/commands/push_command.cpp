@@ -106,10 +106,10 @@ class PushCommand final : public cli::Command {
     refuse_host(request.target);
     request.only_look = context.options.dry_run;
     request.max_files = context.options.max_files;
-    request.spreading = cli::spreading(context.options);
+    request.spread.spreading = cli::spreading(context.options);
     const session::SessionSpec spec = cli::session_spec(context.options, context.probe, context.terminal);
     if (context.options.source_host) {
-      request.source_host = hosts::find_host(spec.hosts, *context.options.source_host, "push");
+      request.spread.source_host = hosts::find_host(spec.hosts, *context.options.source_host, "push");
       if (spec.hosts.size() == 1)
         throw UsageError("push: there is no host besides the one that has the files (choose others, too)");
     }

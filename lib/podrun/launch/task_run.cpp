@@ -166,7 +166,7 @@ int TaskRun::play(session::Session& session) {
 
 std::unique_ptr<transfer::PushRun> TaskRun::plan(const PlannedCopy& copy) const {
   transfer::PushRequest request = copy.request;
-  request.spreading = plan_.spreading;
+  request.spread.spreading = plan_.spreading;
   request.may_send_private = may_send_private_;
   request.tree.home = plan_.home;
   return std::make_unique<transfer::PushRun>(std::move(request), plan_.session, plan_.copy_view,

@@ -16,7 +16,6 @@
 #include "podrun/transfer/scripts.hpp"
 #include "podrun/transfer/side_work.hpp"
 #include "podrun/transfer/source_file.hpp"
-#include "podrun/transfer/spread/spread_group.hpp"
 
 namespace podrun::transfer {
 namespace {
@@ -51,12 +50,6 @@ void note_changes(const Transfer& transfer, HostShare& share) {
   share.deleted = transfer.deleted;
   share.replaced_links = transfer.replaced_links;
   share.has_attributes = transfer.has_attributes;
-}
-
-/// Why the host gets from podrun what others get from each other.
-void note_silence(HostShare& share) {
-  share.source = {.reason = HereReason::cannot_relay};
-  share.lost_because = "its program was silent";
 }
 
 asio::awaitable<void> send_nothing(PushTalk& talk) {
@@ -105,10 +98,9 @@ class Push::Claim {
 Push::Push(PushRequest request, std::size_t hosts)
     : request_(std::move(request)),
       shares_(hosts),
-      has_tree_(!request_.source_host),
-      abandoned_(hosts),
-      was_silent_(hosts),
-      arrived_(hosts) {
+      has_tree_(!request_.spread.source_host),
+      waits_(hosts),
+      spread_(request_.spread, hosts, waits_, [this] { return are_all_staged(); }) {
   if (!has_tree_) return;
   tree_ = LocalTree::read(request_.tree);
   if (may_be_name(tree_)) renamed_ = tree_.renamed(last_name(request_.target));
@@ -123,31 +115,26 @@ bool Push::may_be_name(const LocalTree& tree) const {
 void Push::begin_pass() {
   writers_.clear();
   deletes_all_ = false;
-  arrived_.assign(shares_.size(), false);
-  abandoned_.assign(shares_.size(), false);
+  spread_.begin_pass();
   for (HostShare& share : shares_) share.is_staged = false;
-}
-
-void Push::abandon(std::size_t host) {
-  abandoned_[host] = true;
-  report_change();
 }
 
 asio::awaitable<void> Push::prepare(std::size_t host, supervisor::Supervised& supervised) {
   shares_[host] = {};
-  const bool is_of_several = host < request_.behind_ports.size() && request_.behind_ports[host];
+  const std::vector<bool>& behind_ports = request_.spread.behind_ports;
+  const bool is_of_several = host < behind_ports.size() && behind_ports[host];
   shares_[host].reached = {supervised.host_address(), is_of_several};
   // A staging directory of this host's earlier attempt may still exist, but is removed when that connection
   // ends.
   for (auto& [inode, writers] : writers_)
     std::erase_if(writers, [&](const std::shared_ptr<Writer>& writer) { return writer->host == host; });
   try {
-    if (host == request_.source_host) {
+    if (host == request_.spread.source_host) {
       co_await serve(supervised);
     } else {
       co_await wait_for_tree(host);
       co_await converse(host, supervised);
-      if (request_.source_host) let_server_leave();
+      if (request_.spread.source_host) spread_.finish();
     }
   } catch (const LocalFileError& error) {
     throw HostError({Stage::copying, Cause::local_file_failed, error.what()});
@@ -178,13 +165,11 @@ asio::awaitable<void> Push::converse(std::size_t host, supervisor::Supervised& s
   }
   check_room(found.header, transfer);
   if (transfer.is_empty()) {
-    arrive(host);
+    spread_.arrive(host);
     co_await send_nothing(talk);
   } else {
     const std::shared_ptr<Archive> archive = archive_of(transfer);
-    share.is_spread = spreads(*archive) && !was_silent_[host];
-    if (was_silent_[host]) note_silence(share);
-    if (!share.is_spread) arrive(host);
+    spread_.invite(host, *archive, share);
     const auto own = std::make_shared<Writer>(Writer{host, talk.name});
     const Claim claim(own);
     writers_[found.header.inode].push_back(own);
@@ -226,7 +211,7 @@ Transfer Push::transfer(Comparison& comparison) const {
   std::vector<HostOnly> kept;
   if (!host_only.empty()) {
     const std::vector<bool> ignored =
-        request_.source_host ? kept_among(host_only) : ignored_among(host_only, request_.tree);
+        request_.spread.source_host ? kept_among(host_only) : ignored_among(host_only, request_.tree);
     for (std::size_t i = 0; i < host_only.size(); ++i)
       (ignored[i] ? kept : deleted).push_back(std::move(host_only[i]));
   }
@@ -250,7 +235,7 @@ void Push::check_deleted(const Transfer& transfer) {
 
 /// Asks for room before a host that has the files is believed that it has so much.
 void Push::check_room(const ScanHeader& header, const Transfer& transfer) const {
-  if (!request_.source_host || !header.room || transfer.bytes <= *header.room) return;
+  if (!request_.spread.source_host || !header.room || transfer.bytes <= *header.room) return;
   throw HostError({Stage::copying, Cause::too_large,
                    fmt::format("{}, and there is room for {}", format_bytes(transfer.bytes),
                                format_bytes(*header.room))});
@@ -270,10 +255,10 @@ asio::awaitable<bool> Push::follow(PushTalk& talk, std::size_t host, const std::
   co_await talk.write(std::move(question));
   if (!asks) co_return false;
   std::optional<asio::steady_timer> limit;
-  if (is_in_spread(host)) {
-    limit.emplace(
-        stop_later(co_await asio::this_coro::executor,
-                   [stream = talk.stream()](link::Failure failure) { stream->stop(std::move(failure)); }));
+  if (spread_.serves(host, shares_[host])) {
+    limit.emplace(spread_.stop_later(
+        co_await asio::this_coro::executor,
+        [stream = talk.stream()](link::Failure failure) { stream->stop(std::move(failure)); }));
   }
   const std::string answer = co_await talk.answer();
   limit.reset();
@@ -281,7 +266,7 @@ asio::awaitable<bool> Push::follow(PushTalk& talk, std::size_t host, const std::
     if (answer != "shared " + writer->name) continue;
     if (!transfer.elsewhere.empty()) refuse_link_elsewhere(transfer.elsewhere, request_.target);
     shares_[host].shared_with = writer->host;
-    arrive(host);
+    spread_.arrive(host);
     while (!writer->is_done && !writer->has_failed) {  // else nobody would clear its list, see ~Claim
       const auto changed = std::make_shared<Event>(co_await asio::this_coro::executor);
       writer->waiting.push_back(changed);

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include <asio/awaitable.hpp>
-#include <asio/steady_timer.hpp>
 
 #include "podrun/base/event.hpp"
 #include "podrun/base/expect.hpp"
@@ -24,16 +23,12 @@
 #include "podrun/supervisor/supervised.hpp"
 #include "podrun/transfer/archive.hpp"
 #include "podrun/transfer/comparison.hpp"
+#include "podrun/transfer/host_waits.hpp"
 #include "podrun/transfer/local_tree.hpp"
 #include "podrun/transfer/scan_reply.hpp"
-#include "podrun/transfer/spread/peer_address.hpp"
-#include "podrun/transfer/spread/spread_plan.hpp"
-#include "podrun/transfer/spread/spread_watch.hpp"
+#include "podrun/transfer/spread/spread.hpp"
 
 namespace podrun::transfer {
-
-/// Whether hosts hand the files of a push on to each other.
-enum class Spreading : std::uint8_t { impossible, possible, wanted };
 
 struct PushRequest {
   TreeRequest tree;
@@ -45,38 +40,25 @@ struct PushRequest {
   std::size_t max_files = PathBudget::kUsualPaths;  ///< of each host that may be deleted
   bool may_delete_all = false;                      ///< a host may lose everything in the target
   bool may_send_private = false;                    ///< what private_parts() finds is sent
-  Spreading spreading = Spreading::impossible;
-  /// An index into the hosts: the one that has the files, and gets none. Then the sources of the tree are
-  /// paths there, and `compare` is by size and time.
-  std::optional<std::size_t> source_host = std::nullopt;
-  std::vector<std::string> words = {};  ///< then: the sources as the user wrote them
-  SpreadWatch::Limits limits = {};      ///< of hosts that hand files on
-  std::vector<bool> behind_ports = {};  ///< hosts whose address in the list other hosts have too
+  /// If a host has the files, the sources of the tree are paths there, and `compare` is by size and time.
+  SpreadRequest spread = {};
+  std::vector<std::string> words = {};  ///< of a host: the sources as the user wrote them
 
-  const std::vector<std::string>& sources_for_user() const { return source_host ? words : tree.sources; }
+  const std::vector<std::string>& sources_for_user() const {
+    return spread.source_host ? words : tree.sources;
+  }
 };
 
-class PushTalk;
-class Spread;
-
 /// The part of a push that one host got, or would get.
-struct HostShare {
-  std::size_t files = 0;                             ///< and links
-  std::uint64_t bytes = 0;                           ///< of the files
-  std::vector<std::size_t> chosen;                   ///< entries, with only_look
-  std::vector<std::size_t> replaced_links;           ///< entries for directories that replace links
-  std::vector<HostOnly> deleted;                     ///< sorted; a directory stands for what is in it
-  bool has_attributes = false;                       ///< modes or times are set
-  std::optional<std::size_t> shared_with;            ///< the host that writes the file system that both use
-  std::chrono::steady_clock::time_point began = {};  ///< when its first bytes were sent
-  std::uint64_t sent = 0;                            ///< bytes of the archive so far
-  std::uint64_t total = 0;                           ///< of the archive; 0: not known yet
+struct HostShare : SpreadShare {
+  std::size_t files = 0;                    ///< and links
+  std::uint64_t bytes = 0;                  ///< of the files
+  std::vector<std::size_t> chosen;          ///< entries, with only_look
+  std::vector<std::size_t> replaced_links;  ///< entries for directories that replace links
+  std::vector<HostOnly> deleted;            ///< sorted; a directory stands for what is in it
+  bool has_attributes = false;              ///< modes or times are set
+  std::optional<std::size_t> shared_with;   ///< the host that writes the file system that both use
   bool is_staged = false;
-  bool is_spread = false;                            ///< it was asked to take part
-  Reached reached = {};                              ///< where podrun reaches it
-  std::optional<std::size_t> parent = std::nullopt;  ///< the host that serves it now
-  SpreadSource source = {};                          ///< then: where the archive comes from
-  std::string lost_because = {};                     ///< why it has no parent any more, or cannot have one
 };
 
 /// Copies the local files to hosts: each lists what it has, gets what differs into a staging directory, and
@@ -91,9 +73,9 @@ class Push {
   /// Call this when the run decides to try a host again: what it has staged is lost.
   void retry(std::size_t host) { shares_[host].is_staged = false; }
   /// Call this when an attempt of a host begins.
-  void begin_attempt(std::size_t host) { abandoned_[host] = false; }
+  void begin_attempt(std::size_t host) { waits_.begin_attempt(host); }
   /// Call this when the run gives up an attempt: its prepare() fails instead of waiting for other hosts.
-  void abandon(std::size_t host);
+  void abandon(std::size_t host) { waits_.abandon(host); }
   /// Does everything before the switch. Throws HostError.
   asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& supervised);
 
@@ -110,28 +92,20 @@ class Push {
  private:
   struct Writer;
   class Claim;
-  struct Scan;
-  /// Hosts that need the same paths.
-  struct ArchiveGroup {
-    std::weak_ptr<Archive> archive;
-    std::weak_ptr<Spread> spread;
+  /// The files of a host, compared with the local ones.
+  struct Scan {
+    ScanHeader header;
+    Comparison comparison;
   };
 
   std::vector<std::string> arguments(const supervisor::Supervised& supervised, const std::string& name) const;
   asio::awaitable<void> converse(std::size_t host, supervisor::Supervised& supervised);
   asio::awaitable<void> serve(supervisor::Supervised& supervised);
-  asio::awaitable<void> serve_groups(supervisor::Supervised& supervised);
-  asio::steady_timer stop_later(const asio::any_io_executor& executor,
-                                std::function<void(link::Failure)> stop) const;
   void take_tree(LocalTree tree, std::optional<LocalTree> renamed);
   void check_private(const LocalTree& tree) const;
   bool are_all_staged() const;
   bool may_be_name(const LocalTree& tree) const;
   asio::awaitable<void> wait_for_tree(std::size_t host);
-  std::shared_ptr<Spread> group_to_serve() const;
-  void let_server_leave();
-  asio::awaitable<void> wait_for_change(std::size_t host);
-  void report_change();
   const LocalTree& tree_for(const ScanHeader& header);
   asio::awaitable<Scan> scan(PushTalk& talk);
   asio::awaitable<void> keep_links(PushTalk& talk, Comparison& comparison);
@@ -146,17 +120,10 @@ class Push {
                                const Transfer& transfer, Writer& own);
   asio::awaitable<void> stage(PushTalk& talk, std::size_t host, const ScanHeader& header,
                               const Transfer& transfer, const std::shared_ptr<Archive>& archive);
-  bool is_in_spread(std::size_t host) const {
-    return shares_[host].is_spread || was_silent_[host] || request_.source_host.has_value();
-  }
   asio::awaitable<std::string> stage_directly(PushTalk& talk, const std::shared_ptr<Archive>& archive,
                                               DigestKind digest, std::string trailer, HostShare& share);
   std::shared_ptr<Archive> archive_of(const Transfer& transfer);
   std::vector<bool> kept_among(const std::vector<HostOnly>& paths) const;
-  std::shared_ptr<Spread> spread_of(const asio::any_io_executor& executor, const Transfer& transfer);
-  bool spreads(const Archive& archive) const;
-  void arrive(std::size_t host);
-  void hold_back();
   std::string target_directory() const;
 
   PushRequest request_;
@@ -167,12 +134,9 @@ class Push {
   bool deletes_all_ = false;
   bool has_tree_;
   std::size_t special_of_host_ = 0;
-  std::vector<bool> abandoned_;                       ///< see abandon()
-  std::vector<bool> was_silent_;                      ///< hosts whose relay was: they get the files directly
-  std::vector<std::shared_ptr<Event>> waiting_ = {};  ///< for the tree, or a group to be served
-  std::map<std::vector<std::size_t>, ArchiveGroup> groups_;  ///< by Transfer::chosen
-  std::vector<bool> arrived_;  ///< hosts of which podrun knows in this pass what they need
-  SpreadPlan::TimePoint last_arrival_{};
+  HostWaits waits_;  ///< for the tree, or for what happens to other hosts of the spread
+  Spread spread_;
+  std::map<std::vector<std::size_t>, std::weak_ptr<Archive>> archives_;  ///< by Transfer::chosen
   std::map<std::string, std::vector<std::shared_ptr<Writer>>> writers_;  ///< by inode
   std::map<std::pair<DigestKind, std::size_t>, std::string> digests_;    ///< of local files, by entry
 };
@@ -181,6 +145,9 @@ class Push {
 /// of all of them together; 0 in the first seconds, which say nothing of that.
 std::chrono::seconds saved_by_spreading(const std::vector<HostShare>& shares,
                                         std::chrono::steady_clock::time_point now);
+
+/// The last part of a path on the hosts.
+std::string last_name(const std::string& path);
 
 /// sh text that sets the parameters to the switch, for run::RunPlan::command.
 std::string switch_command();

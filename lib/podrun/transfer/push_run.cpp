@@ -50,7 +50,7 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
     if (json() && run::has_succeeded(outcome) && gets_files(host)) json()->sent(output, host, sent(host));
   }
 
-  bool gets_files(std::size_t host) const { return push_.request().source_host != host; }
+  bool gets_files(std::size_t host) const { return push_.request().spread.source_host != host; }
 
   void begin_pass(output::Output& /*output*/) override { push_.begin_pass(); }
   asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& supervised) override {
@@ -76,7 +76,8 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
         status.slowest_source = run_spec().plan.hosts[*shares[host].parent].worker;
     }
     const PushRequest& request = push_.request();
-    if (request.spreading == Spreading::possible && !request.source_host && would_spreading_help()) {
+    if (request.spread.spreading == Spreading::possible && !request.spread.source_host &&
+        would_spreading_help()) {
       status.hint = "--spread would send one copy";
       status.short_hint = "try --spread";
     }
@@ -123,36 +124,8 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
     if (share.shared_with) sent.shared_with = worker(*share.shared_with);
     if (share.is_spread && share.source.parent) sent.from = worker(*share.source.parent);
     const bool was_silent = !share.lost_because.empty();
-    if (share.is_spread || was_silent) sent.from_here = why_from_here(share);
+    if (share.is_spread || was_silent) sent.from_here = why_from_here(share, worker);
     return sent;
-  }
-
-  /// Fits after the name of the host; empty for the first host, and for one that another host served.
-  std::string why_from_here(const HostShare& share) const {
-    std::string because = output::escape_controls(lower_first(share.lost_because));
-    if (!because.empty()) because.insert(0, ": ");
-    const auto lost = [&] {
-      return share.source.lost ? run_spec().plan.hosts[*share.source.lost].worker : 0;
-    };
-    switch (share.source.reason) {
-      case HereReason::none:
-      case HereReason::seed:
-        break;
-      case HereReason::cannot_relay:
-        return "cannot hand on" + because;
-      case HereReason::too_late:
-        return "found no host that could serve it" + because;
-      case HereReason::nothing_works:
-        if (!share.source.lost) return "did not try, since no host could reach another";
-        return "could reach no other host" + because;
-      case HereReason::unreachable:
-        return fmt::format("could not reach [{}]{}", lost(), because);
-      case HereReason::too_slow:
-        return "held up others";
-      case HereReason::lost_parent:
-        return fmt::format("lost [{}]{}", lost(), because);
-    }
-    return {};
   }
 
   void print_total(output::Output& output, const run::RunPolicy& policy) const {
@@ -168,7 +141,7 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
       for (const std::string& path : push_.tree().ignored())
         output.say("podrun: ignored: " + output::escape_controls(path));
     }
-    const char* const here = push_.request().source_host ? "by way of this machine" : "from here";
+    const char* const here = push_.request().spread.source_host ? "by way of this machine" : "from here";
     output.say("podrun: " + describe_transfers(done, run_spec().files->ignored, tense,
                                                output::separator(charset()), here));
     if (const std::size_t special = push_.special_of_host(); special > 0)
@@ -200,8 +173,9 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
 
 report::FilesToSend describe(const Push& push) {
   const PushRequest& request = push.request();
-  report::FilesToSend files{
-      .sources = request.sources_for_user(), .target = request.target, .is_counted = !request.source_host};
+  report::FilesToSend files{.sources = request.sources_for_user(),
+                            .target = request.target,
+                            .is_counted = !request.spread.source_host};
   for (const Entry& entry : push.tree().entries()) {
     if (entry.kind != Kind::directory) ++files.count;
     files.bytes += entry.size;
@@ -221,11 +195,11 @@ bool is_root_or_home(std::string_view target) {
 
 /// The request, with what a spread must know of the run.
 PushRequest for_run(PushRequest request, const run::RunPlan& plan) {
-  request.limits = SpreadWatch::limits_for(plan.limits.connect_timeout);
+  request.spread.limits = SpreadWatch::limits_for(plan.limits.connect_timeout);
   std::map<std::string, std::size_t> counts;
   for (const hosts::Host& host : plan.hosts) ++counts[hosts::address_of(host)];
   for (const hosts::Host& host : plan.hosts)
-    request.behind_ports.push_back(counts[hosts::address_of(host)] > 1);
+    request.spread.behind_ports.push_back(counts[hosts::address_of(host)] > 1);
   return request;
 }
 
@@ -234,11 +208,11 @@ void check_delete(const PushRequest& request, const Push& push) {
   if (request.remove == Delete::no) return;
   const std::vector<Entry>& entries = push.tree().entries();
   const bool is_directory =
-      request.source_host || (!entries.empty() && entries.front().kind == Kind::directory);
+      request.spread.source_host || (!entries.empty() && entries.front().kind == Kind::directory);
   if (request.tree.sources.size() != 1 || !is_directory)
     throw UsageError("push: --delete needs a single directory as its source");
-  const bool is_whole = request.source_host ? pull_word(request.tree.sources.front()).ends_with('/')
-                                            : entries.front().path.empty();
+  const bool is_whole = request.spread.source_host ? pull_word(request.tree.sources.front()).ends_with('/')
+                                                   : entries.front().path.empty();
   if (!is_whole) return;
   if (is_root_or_home(request.target)) {
     throw UsageError(fmt::format(
@@ -276,7 +250,8 @@ PushRun::PushRun(PushRequest request, const session::SessionSpec& session, sessi
   check_delete(push_.request(), push_);
   check_private();
   run_.plan.supervision.run_directory = supervisor::RunDirectory::yes;
-  run_.plan.limits.prepares_all_at_once = push_.request().source_host.has_value();  // all wait for that one
+  run_.plan.limits.prepares_all_at_once =
+      push_.request().spread.source_host.has_value();  // all wait for that one
   run_.work = report::Work::files;
   run_.files = describe(push_);
   run_.view = std::move(view);

@@ -10,6 +10,7 @@
 #include "podrun/base/text.hpp"
 #include "podrun/transfer/archive.hpp"
 #include "podrun/transfer/digest.hpp"
+#include "podrun/transfer/push.hpp"
 #include "podrun/transfer/push_talk.hpp"
 #include "podrun/transfer/remote_paths.hpp"
 #include "podrun/transfer/scripts.hpp"
@@ -36,37 +37,6 @@ std::string digest_of_file(const LocalTree& tree, const Entry& entry, DigestKind
 }
 
 }  // namespace
-
-asio::awaitable<std::string> PushTalk::read() {
-  const std::optional<Chunk> output = co_await reader_.read();
-  if (!output) throw HostError({Stage::copying, Cause::ended_early, reader_.describe_end()});
-  co_return std::string(output->bytes());
-}
-
-asio::awaitable<void> PushTalk::read(ScanReply& reply) {
-  const std::string already = std::exchange(text_, {});
-  reply.feed(already);
-  while (!reply.is_complete()) {
-    const std::string output = co_await read();
-    reply.feed(output);
-  }
-  text_ = reply.take_rest();
-}
-
-asio::awaitable<std::string> PushTalk::answer() {
-  for (;;) {
-    std::optional<std::string> line = take_answer(text_);
-    if (line) co_return std::move(*line);
-    text_ += co_await read();
-  }
-}
-
-asio::awaitable<std::string> PushTalk::bytes(std::size_t size) {
-  while (text_.size() < size) text_ += co_await read();
-  std::string taken = text_.substr(0, size);
-  text_.erase(0, size);
-  co_return taken;
-}
 
 /// Throws if the hosts disagree whether the target is a directory, since the file's name depends on it.
 const LocalTree& Push::tree_for(const ScanHeader& header) {

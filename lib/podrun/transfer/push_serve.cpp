@@ -4,17 +4,12 @@
 #include <functional>
 #include <utility>
 
-#include <asio/steady_timer.hpp>
-#include <asio/this_coro.hpp>
 #include <fmt/format.h>
 
-#include "podrun/base/at_end.hpp"
 #include "podrun/transfer/list_paths.hpp"
 #include "podrun/transfer/private_parts.hpp"
-#include "podrun/transfer/push_talk.hpp"
+#include "podrun/transfer/push.hpp"
 #include "podrun/transfer/side_work.hpp"
-#include "podrun/transfer/spread/scripts.hpp"
-#include "podrun/transfer/spread/spread_group.hpp"
 
 namespace podrun::transfer {
 namespace {
@@ -58,10 +53,10 @@ asio::awaitable<void> Push::serve(supervisor::Supervised& supervised) {
   };
   co_await run_on_thread(std::move(sort));
   take_tree(std::move(tree), std::move(renamed));
-  HostShare& share = shares_[*request_.source_host];
+  HostShare& share = shares_[*request_.spread.source_host];
   share.is_staged = true;
-  arrive(*request_.source_host);
-  if (!request_.only_look) co_await serve_groups(supervised);
+  spread_.arrive(*request_.spread.source_host);
+  if (!request_.only_look) co_await spread_.serve(supervised, share);
 }
 
 /// The first attempt decides.
@@ -82,7 +77,7 @@ void Push::take_tree(LocalTree tree, std::optional<LocalTree> renamed) {
   tree_ = std::move(tree);
   renamed_ = std::move(renamed);
   has_tree_ = true;
-  report_change();
+  waits_.report_change();
 }
 
 void Push::check_private(const LocalTree& tree) const {
@@ -95,82 +90,12 @@ void Push::check_private(const LocalTree& tree) const {
          fmt::format("{} would go to all other hosts (name what is meant, or give --force)", found));
 }
 
-/// Until it is cancelled or destroyed: stops a host that gives no answer.
-asio::steady_timer Push::stop_later(const asio::any_io_executor& executor,
-                                    std::function<void(link::Failure)> stop) const {
-  const auto limit = std::chrono::ceil<std::chrono::seconds>(request_.limits.silent);
-  asio::steady_timer timer(executor, limit);
-  timer.async_wait([stop = std::move(stop), limit](const std::error_code& cancelled) {
-    if (!cancelled) stop({.stage = Stage::copying, .cause = Cause::no_answer, .after = limit});
-  });
-  return timer;
-}
-
-asio::awaitable<void> Push::serve_groups(supervisor::Supervised& supervised) {
-  static const Chunk script{std::string(kServeScript)};
-  const std::size_t own = *request_.source_host;
-  for (bool has_switch = false;;) {
-    const std::shared_ptr<Spread> spread = group_to_serve();
-    if (!spread && !are_all_staged()) {
-      co_await wait_for_change(own);
-      continue;
-    }
-    if (!spread && has_switch) co_return;
-    std::vector<std::string> words = ServeWords{.directory = supervised.directory()}.list();
-    asio::steady_timer limit =
-        stop_later(co_await asio::this_coro::executor,
-                   [&supervised](const link::Failure& failure) { supervised.stop(failure); });
-    supervisor::StartedProgram program = co_await supervised.start_program(script, std::move(words));
-    PushTalk talk(std::move(program), {});
-    if (spread) {
-      limit.cancel();
-      co_await spread->serve(talk, own, shares_[own], request_.spreading != Spreading::impossible);
-    } else {
-      co_await talk.answer();  // the switch is there
-    }
-    has_switch = true;
-  }
-}
-
 bool Push::are_all_staged() const {
   return std::ranges::all_of(shares_, [](const HostShare& share) { return share.is_staged; });
 }
 
-/// A group that waits; null if none does.
-std::shared_ptr<Spread> Push::group_to_serve() const {
-  for (const auto& [chosen, group] : groups_) {
-    std::shared_ptr<Spread> spread = group.spread.lock();
-    if (spread && spread->needs_server()) return spread;
-  }
-  return nullptr;
-}
-
-/// When no more hosts of its group can come, or another group waits. The one that waits for a group sees it.
-void Push::let_server_leave() {
-  if (group_to_serve() || are_all_staged()) {
-    for (const auto& [chosen, group] : groups_) {
-      if (const std::shared_ptr<Spread> spread = group.spread.lock()) spread->leave();
-    }
-  }
-  report_change();
-}
-
 asio::awaitable<void> Push::wait_for_tree(std::size_t host) {
-  while (!has_tree_) co_await wait_for_change(host);
-}
-
-/// There is no stream whose end would end this.
-asio::awaitable<void> Push::wait_for_change(std::size_t host) {
-  if (abandoned_[host]) throw HostError({.cause = Cause::abandoned});
-  const auto changed = std::make_shared<Event>(co_await asio::this_coro::executor);
-  waiting_.push_back(changed);
-  const AtEnd forget([&] { std::erase(waiting_, changed); });  // waiting_ outlives the event loop
-  co_await changed->wait();
-  if (abandoned_[host]) throw HostError({.cause = Cause::abandoned});
-}
-
-void Push::report_change() {
-  for (const std::shared_ptr<Event>& each : std::exchange(waiting_, {})) each->notify();
+  while (!has_tree_) co_await waits_.wait(host);
 }
 
 }  // namespace podrun::transfer

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "podrun/supervisor/program_reader.hpp"
-#include "podrun/transfer/push.hpp"
+#include <asio/awaitable.hpp>
 
-// The parts of a push that push.cpp, push_scan.cpp, push_serve.cpp and spread.cpp share.
+#include "podrun/base/chunk.hpp"
+#include "podrun/supervisor/program_reader.hpp"
+#include "podrun/transfer/archive.hpp"
+#include "podrun/transfer/scan_reply.hpp"
+
 namespace podrun::transfer {
 
 /// Talks with the program on the host.
@@ -34,9 +39,9 @@ class PushTalk {
   /// Waits until more of the archive may be here; false if it is not needed any more.
   using Wait = std::function<asio::awaitable<bool>()>;
   /// Writes all of the archive, the trailer and the end of standard input; false if the program stops
-  /// reading.
+  /// reading. `sent`: counts the bytes of the archive.
   asio::awaitable<bool> write_archive(Archive& archive, DigestKind digest, std::string trailer,
-                                      HostShare& share, Wait wait);
+                                      std::uint64_t& sent, Wait wait);
   void close_write() { reader_.stream()->close_write(); }
   const std::shared_ptr<link::Stream>& stream() const { return reader_.stream(); }
 
@@ -45,15 +50,6 @@ class PushTalk {
  private:
   supervisor::ProgramReader reader_;
   std::string text_;  ///< output that was not read yet
-};
-
-/// The last part of a path on the hosts.
-std::string last_name(const std::string& path);
-
-/// The files of a host, compared with the local ones.
-struct Push::Scan {
-  ScanHeader header;
-  Comparison comparison;
 };
 
 }  // namespace podrun::transfer

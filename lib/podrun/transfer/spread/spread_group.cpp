@@ -7,7 +7,6 @@
 #include <exception>
 #include <new>
 #include <optional>
-#include <set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -31,16 +30,10 @@ using link::Cause;
 using link::HostError;
 using link::Stage;
 
-/// Sums that are learned at once, before the first of these blocks is sent. Archive keeps more than that.
-constexpr std::uint64_t kAhead = 8;
-constexpr std::size_t kSumsInFrame = 4096;
-constexpr std::size_t kPiece = 64 * 1024;
 /// How long the first host is held back after the last one has come: for further hosts, and until those that
 /// are here have joined another. SpreadPlan has given up on the latter then.
 constexpr std::chrono::milliseconds kForArrivals{2500};
 constexpr std::chrono::milliseconds kForJoins{5000};
-/// Less than relays keep for hosts that come later.
-constexpr std::uint64_t kHeldBack = 24 * kSpreadBlock;
 
 using Clock = SpreadPlan::TimePoint::clock;
 
@@ -66,17 +59,19 @@ Chunk packed(std::string_view program) {
   return Chunk(fmt::format("{}\n{}", size, bytes));
 }
 
-std::string Spread::key_frame() const { return fmt::format("key {}\n{}", key_.text().size(), key_.text()); }
+std::string SpreadGroup::key_frame() const {
+  return fmt::format("key {}\n{}", key_.text().size(), key_.text());
+}
 
-asio::awaitable<bool> Spread::Member::wait() {
+asio::awaitable<bool> SpreadGroup::Member::wait() {
   waits = true;
   co_await changed.wait();
   waits = false;
   co_return !has_ended;
 }
 
-Spread::Spread(const asio::any_io_executor& executor, std::shared_ptr<Archive> archive, std::size_t hosts,
-               const SpreadWatch::Limits& limits, Tell tell)
+SpreadGroup::SpreadGroup(const asio::any_io_executor& executor, std::shared_ptr<Archive> archive,
+                         std::size_t hosts, const SpreadWatch::Limits& limits, Tell tell)
     : archive_(std::move(archive)),
       of_host_(dynamic_cast<HostArchive*>(archive_.get())),
       tell_(std::move(tell)),
@@ -87,9 +82,9 @@ Spread::Spread(const asio::any_io_executor& executor, std::shared_ptr<Archive> a
       timer_(executor),
       watch_timer_(executor) {}
 
-asio::awaitable<std::string> Spread::stage(PushTalk& talk, std::size_t host, DigestKind digest,
-                                           std::string trailer, HostShare& share) {
-  const std::shared_ptr<Spread> self = shared_from_this();
+asio::awaitable<std::string> SpreadGroup::stage(PushTalk& talk, std::size_t host, DigestKind digest,
+                                                std::string trailer, SpreadShare& share) {
+  const std::shared_ptr<SpreadGroup> self = shared_from_this();
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
   const auto member = std::make_shared<Member>(Member{.talk = talk,
                                                       .host = host,
@@ -105,134 +100,28 @@ asio::awaitable<std::string> Spread::stage(PushTalk& talk, std::size_t host, Dig
   co_return member->staged;
 }
 
-void Spread::hold_back(TimePoint last_arrival, bool are_all_here) {
+void SpreadGroup::hold_back(TimePoint last_arrival, bool are_all_here) {
   last_arrival_ = last_arrival;
   are_all_here_ = are_all_here;
   set_timer();
   wake_fed();
 }
 
-bool Spread::holds_back() const {
+bool SpreadGroup::holds_back() const {
   const auto age = Clock::now() - last_arrival_;
   if (of_host_) return false;  // hosts can get any part of it at any time
   return (!are_all_here_ && age < kForArrivals) || (!plan_.is_settled() && age < kForJoins);
 }
 
-void Spread::wake_fed() {
+void SpreadGroup::wake_fed() {
   for (auto& [host, member] : members_) {
     if (member->is_fed) member->changed.notify();  // it may be held back no longer
   }
 }
 
-/// Writes what the member needs next, until its conversation ends.
-asio::awaitable<void> Spread::write(std::shared_ptr<Member> member) {
-  const std::shared_ptr<Spread> self = shared_from_this();
-  bool is_read = true;
-  while (is_read && !member->has_ended) {
-    if (member->way == Member::Way::direct) {
-      std::string trailer = member->trailer;
-      PushTalk::Wait wait = [member] { return member->wait(); };  // for the host that has the files
-      co_await member->talk.write_archive(*archive_, member->digest, std::move(trailer), member->share,
-                                          std::move(wait));
-      co_return;
-    }
-    if (std::exchange(needs_sums_, false)) learn_sums();
-    std::string frames;
-    if (member->way == Member::Way::relay) {
-      frames = std::exchange(member->frames, {});
-      frames += sums_for(*member);
-      frames += end_for(*member);
-    }
-    if (!frames.empty()) {
-      member->waits = false;
-      is_read = co_await write_frames(*member, frames);
-    } else if (const bool has_data = co_await write_data(*member); !has_data) {
-      co_await member->changed.wait();
-    }
-  }
-}
-
-/// In pieces, so that a slow connection shows progress. Small ones are none: they wait for no reader.
-asio::awaitable<bool> Spread::write_frames(Member& member, std::string_view frames) {
-  bool is_read = true;
-  while (is_read && !frames.empty()) {
-    std::string piece(frames.substr(0, kPiece));
-    frames.remove_prefix(piece.size());
-    member.written += piece.size() / kPiece;
-    is_read = co_await member.talk.write(std::move(piece));
-  }
-  co_return is_read;
-}
-
-/// Writes the next data to a member that is fed; false if there is none, or it may not be sent yet.
-asio::awaitable<bool> Spread::write_data(Member& member) {
-  member.waits = member.next && *member.next < member.allowed;
-  if (!member.waits) co_return false;
-  // The first host must not leave, nor drop the beginning, before the others have asked it for that.
-  const std::uint64_t held = std::min(kHeldBack, archive_->size() - std::min(kSpreadBlock, archive_->size()));
-  if (*member.next >= held && holds_back()) co_return false;
-  const std::uint64_t offset = *member.next;
-  if (offset / kSpreadBlock >= sums_.size() / kSumSize) {
-    learn_sums();
-    co_return !of_host_;
-  }
-  if (!archive_->prepare(offset)) co_return false;
-  member.waits = false;
-  Chunk block = archive_->read(offset, member.digest);
-  if (block.size() > member.allowed - offset)
-    block = Chunk(std::string(block.bytes().substr(0, member.allowed - offset)));
-  *member.next += block.size();
-  std::string head = fmt::format("data {} {}\n", offset, block.size());
-  bool is_read = co_await member.talk.write(std::move(head));
-  if (is_read) is_read = co_await member.talk.write(std::move(block));
-  ++member.written;
-  if (!is_read) member.has_ended = true;
-  co_return true;
-}
-
-/// A frame with sums that the member does not have.
-std::string Spread::sums_for(Member& member) {
-  const std::uint64_t known =
-      std::min(sums_.size() / kSumSize, member.share.sent / kSpreadBlock + kSumsAhead);
-  if (member.sums >= known) return {};
-  const std::uint64_t count = std::min<std::uint64_t>(known - member.sums, kSumsInFrame);
-  std::string frame = fmt::format("sums {} {}\n", member.sums, count);
-  frame += std::string_view(sums_).substr(member.sums * kSumSize, count * kSumSize);
-  member.sums += count;
-  return frame;
-}
-
-/// The trailer, once the member has all else from here.
-std::string Spread::end_for(Member& member) {
-  const bool has_data = !member.is_fed || (member.next && *member.next == archive_->size());
-  if (member.has_trailer || !has_data || member.sums * kSpreadBlock < archive_->size()) return {};
-  member.has_trailer = true;
-  return fmt::format("end {}\n{}", member.trailer.size(), member.trailer);
-}
-
-/// The sums of the next blocks, and their part of the digests. Throws LocalFileError.
-void Spread::learn_sums() {
-  if (of_host_) return;  // which says them
-  std::set<DigestKind> kinds;
-  for (const auto& [host, member] : members_) kinds.insert(member->digest);
-  for (std::uint64_t i = 0; i < kAhead; ++i) {
-    std::uint64_t offset = sums_.size() / kSumSize * kSpreadBlock;
-    const std::uint64_t end = std::min(offset + kSpreadBlock, archive_->size());
-    if (offset >= end) break;
-    Digest sum(DigestKind::sha256);
-    while (offset < end) {
-      Chunk block;
-      for (const DigestKind kind : kinds) block = archive_->read(offset, kind);
-      sum.update(block.bytes());
-      offset += block.size();
-    }
-    sums_ += sum.finish_bytes();
-  }
-  for (auto& [host, member] : members_) member->changed.notify();
-}
-
 /// The host is a member until its conversation ends, however that is.
-asio::awaitable<void> Spread::attend(std::shared_ptr<Member> member, asio::awaitable<void> conversation) {
+asio::awaitable<void> SpreadGroup::attend(std::shared_ptr<Member> member,
+                                          asio::awaitable<void> conversation) {
   members_[member->host] = member;
   watch_soon();
   std::exception_ptr error;
@@ -245,7 +134,7 @@ asio::awaitable<void> Spread::attend(std::shared_ptr<Member> member, asio::await
   if (error) std::rethrow_exception(error);
 }
 
-asio::awaitable<void> Spread::read(std::shared_ptr<Member> member) {
+asio::awaitable<void> SpreadGroup::read(std::shared_ptr<Member> member) {
   if (needs_server()) tell_.changed();
   if (member->way == Member::Way::direct) {
     member->share.began = std::chrono::steady_clock::now();
@@ -258,7 +147,7 @@ asio::awaitable<void> Spread::read(std::shared_ptr<Member> member) {
   }
 }
 
-void Spread::forget(const std::shared_ptr<Member>& member) {
+void SpreadGroup::forget(const std::shared_ptr<Member>& member) {
   member->has_ended = true;
   member->changed.notify();
   members_.erase(member->host);
@@ -277,7 +166,7 @@ void Spread::forget(const std::shared_ptr<Member>& member) {
 }
 
 /// Throws HostError with what the relay said of its failure, which tar notices afterwards.
-asio::awaitable<std::string> Spread::next_answer(Member& member) {
+asio::awaitable<std::string> SpreadGroup::next_answer(Member& member) {
   try {
     co_return co_await member.talk.answer();
   } catch (const HostError& error) {
@@ -286,13 +175,13 @@ asio::awaitable<std::string> Spread::next_answer(Member& member) {
   fail_to_hand_on(member.failed);
 }
 
-void Spread::fail_to_hand_on(const std::string& why) const {
+void SpreadGroup::fail_to_hand_on(const std::string& why) const {
   const char* const hint = of_host_ ? "" : " (leave out --spread)";
   throw HostError(
       {Stage::copying, Cause::other, fmt::format("handing the files on failed: {}{}", why, hint)});
 }
 
-void Spread::take(Member& member, std::string_view answer) {
+void SpreadGroup::take(Member& member, std::string_view answer) {
   std::string_view words = answer;
   const std::string_view what = take_part(words, ' ');
   const auto next_number = [&] { return number_in(take_part(words, ' '), answer); };
@@ -330,8 +219,8 @@ void Spread::take(Member& member, std::string_view answer) {
 }
 
 /// Takes an answer of a host that serves others; returns false for any other answer.
-bool Spread::take_of_parent(Member& member, std::string_view what, std::string_view words,
-                            std::string_view answer) {
+bool SpreadGroup::take_of_parent(Member& member, std::string_view what, std::string_view words,
+                                 std::string_view answer) {
   if (what == "port") {
     constexpr std::uint16_t kLeast = 1024;  // the kernel chooses none below for a program of a user
     const std::optional<std::uint16_t> port = to_port(words);
@@ -351,7 +240,7 @@ bool Spread::take_of_parent(Member& member, std::string_view what, std::string_v
 }
 
 /// `ADDRESS`, or `- REASON`
-void Spread::greet(Member& member, std::string_view words) {
+void SpreadGroup::greet(Member& member, std::string_view words) {
   const std::string_view address = take_part(words, ' ');
   member.share.began = std::chrono::steady_clock::now();
   member.way = words.empty() ? Member::Way::relay : Member::Way::direct;
@@ -372,7 +261,7 @@ void Spread::greet(Member& member, std::string_view words) {
   member.changed.notify();
 }
 
-void Spread::feed(Member& member, std::uint64_t from, std::uint64_t to) {
+void SpreadGroup::feed(Member& member, std::uint64_t from, std::uint64_t to) {
   const bool is_right = member.is_fed && from <= to && to <= archive_->size() && to >= member.allowed;
   if (!is_right) refuse_answer("want");
   if (!member.next) member.next = from;
@@ -381,7 +270,7 @@ void Spread::feed(Member& member, std::uint64_t from, std::uint64_t to) {
   on(event::At{member.host, from});
 }
 
-void Spread::on(const SpreadEvent& event) {
+void SpreadGroup::on(const SpreadEvent& event) {
   for (const SpreadAction& action : plan_.on(event, Clock::now()))
     std::visit([this](const auto& what) { act(what); }, action);
   set_timer();
@@ -389,18 +278,18 @@ void Spread::on(const SpreadEvent& event) {
 }
 
 /// Null for a host that is not served any more.
-Spread::Member* Spread::find(std::size_t host) const {
+SpreadGroup::Member* SpreadGroup::find(std::size_t host) const {
   const auto found = members_.find(host);
   return found == members_.end() ? nullptr : found->second.get();
 }
 
-void Spread::act(const action::Listen& listen) {
+void SpreadGroup::act(const action::Listen& listen) {
   const Member* const parent = find(listen.host);
   if (!parent) return;
   order(listen.host, fmt::format("listen {} {}\n", parent->address, fmt::join(listen.children, ",")));
 }
 
-void Spread::act(const action::FromParent& from) {
+void SpreadGroup::act(const action::FromParent& from) {
   Member* const child = find(from.host);
   const Member* const parent = find(from.parent);
   if (!child || !parent) return;
@@ -409,11 +298,11 @@ void Spread::act(const action::FromParent& from) {
   order(from.host, fmt::format("parent {} {} {}\n", parent->address, parent->port, from.parent));
 }
 
-void Spread::act(const action::FromHere& from) { feed_from_here(from.host); }
+void SpreadGroup::act(const action::FromHere& from) { feed_from_here(from.host); }
 
-void Spread::act(const action::Direct& direct) { feed_from_here(direct.host); }
+void SpreadGroup::act(const action::Direct& direct) { feed_from_here(direct.host); }
 
-void Spread::feed_from_here(std::size_t host) {
+void SpreadGroup::feed_from_here(std::size_t host) {
   Member* const member = find(host);
   if (!member || member->way != Member::Way::relay) return;
   member->is_fed = true;
@@ -421,11 +310,11 @@ void Spread::feed_from_here(std::size_t host) {
   order(host, "here\n");
 }
 
-void Spread::act(const action::Leave& leave) { order(leave.host, "leave\n"); }
+void SpreadGroup::act(const action::Leave& leave) { order(leave.host, "leave\n"); }
 
-void Spread::act(const action::Drop& drop) { order(drop.parent, fmt::format("drop {}\n", drop.child)); }
+void SpreadGroup::act(const action::Drop& drop) { order(drop.parent, fmt::format("drop {}\n", drop.child)); }
 
-void Spread::order(std::size_t host, const std::string& frame) {
+void SpreadGroup::order(std::size_t host, const std::string& frame) {
   Member* const member = find(host);
   if (!member) return;
   member->frames += frame;
@@ -433,7 +322,7 @@ void Spread::order(std::size_t host, const std::string& frame) {
 }
 
 /// For the next tick of the plan, and for the ends of holds_back().
-void Spread::set_timer() {
+void SpreadGroup::set_timer() {
   std::optional<TimePoint> next = plan_.next_tick();
   for (const TimePoint end : {last_arrival_ + kForArrivals, last_arrival_ + kForJoins}) {
     if (Clock::now() < end) next = std::min(next.value_or(end), end);
@@ -442,7 +331,7 @@ void Spread::set_timer() {
   if (!next) return;
   timer_.expires_at(*next);
   timer_.async_wait([weak = weak_from_this()](const std::error_code& cancelled) {
-    const std::shared_ptr<Spread> self = weak.lock();
+    const std::shared_ptr<SpreadGroup> self = weak.lock();
     if (!cancelled && self) self->on(event::SpreadTick{});
   });
 }

@@ -14,9 +14,9 @@
 #include <asio/steady_timer.hpp>
 
 #include "podrun/base/secret.hpp"
-#include "podrun/transfer/push.hpp"
 #include "podrun/transfer/push_talk.hpp"
 #include "podrun/transfer/spread/host_archive.hpp"
+#include "podrun/transfer/spread/spread.hpp"
 #include "podrun/transfer/spread/spread_plan.hpp"
 #include "podrun/transfer/spread/spread_watch.hpp"
 
@@ -25,7 +25,7 @@ namespace podrun::transfer {
 /// Hosts of a push that get equal archives and hand them on to each other (--spread, or files of a host):
 /// tells the relays of the hosts (relay.py) what SpreadPlan decides, and feeds some of them. Each host gets
 /// the SHA-256 of every block from here, and uses no block that differs.
-class Spread : public std::enable_shared_from_this<Spread> {
+class SpreadGroup : public std::enable_shared_from_this<SpreadGroup> {
  public:
   using TimePoint = SpreadPlan::TimePoint;
 
@@ -35,20 +35,21 @@ class Spread : public std::enable_shared_from_this<Spread> {
   };
 
   /// `hosts`: of the whole push. A HostArchive waits for serve().
-  Spread(const asio::any_io_executor& executor, std::shared_ptr<Archive> archive, std::size_t hosts,
-         const SpreadWatch::Limits& limits, Tell tell);
+  SpreadGroup(const asio::any_io_executor& executor, std::shared_ptr<Archive> archive, std::size_t hosts,
+              const SpreadWatch::Limits& limits, Tell tell);
 
   /// Gives a host the archive and the trailer, after "stage … spread", or "stage … directly" if the share is
   /// not to be spread. The digest that it has staged. Throws HostError and LocalFileError. `share`: its
   /// progress, and where the archive comes from.
   asio::awaitable<std::string> stage(PushTalk& talk, std::size_t host, DigestKind digest, std::string trailer,
-                                     HostShare& share);
+                                     SpreadShare& share);
   /// Talks with the host that has the files of a HostArchive, after serve.sh has started there, until leave()
   /// was called and no host needs it. Throws HostError. `may_listen`: other hosts may connect to it.
-  asio::awaitable<void> serve(PushTalk& talk, std::size_t host, HostShare& share, bool may_listen);
+  asio::awaitable<void> serve(PushTalk& talk, std::size_t host, SpreadShare& share, bool may_listen);
   void leave();
   /// Whether hosts wait for serve().
   bool needs_server() const;
+  const std::shared_ptr<Archive>& archive() const { return archive_; }
 
   /// podrun sends no more than others can still get from the first host until all are here and have a source,
   /// for 2.5 or 5 s at most.

@@ -27,14 +27,14 @@ std::uint64_t number_in(std::string_view word, std::string_view answer);
 Chunk packed(std::string_view program);
 
 /// A host that gets the archive, or has the files of it.
-struct Spread::Member {
+struct SpreadGroup::Member {
   enum class Way { unknown, relay, direct };
 
   PushTalk& talk;
   const std::size_t host;
   const DigestKind digest;
   const std::string trailer;
-  HostShare& share;
+  SpreadShare& share;
   Event changed;
   Way way = Way::unknown;  ///< what the archive is written to
   std::string address = {};

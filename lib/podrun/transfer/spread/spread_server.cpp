@@ -36,8 +36,9 @@ std::optional<std::string> from_hex(std::string_view text) {
 
 }  // namespace
 
-asio::awaitable<void> Spread::serve(PushTalk& talk, std::size_t host, HostShare& share, bool may_listen) {
-  const std::shared_ptr<Spread> self = shared_from_this();
+asio::awaitable<void> SpreadGroup::serve(PushTalk& talk, std::size_t host, SpreadShare& share,
+                                         bool may_listen) {
+  const std::shared_ptr<SpreadGroup> self = shared_from_this();
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
   const auto member = std::make_shared<Member>(Member{.talk = talk,
                                                       .host = host,
@@ -56,23 +57,23 @@ asio::awaitable<void> Spread::serve(PushTalk& talk, std::size_t host, HostShare&
   co_await write_while(talk.stream(), std::move(writing), std::move(reading));
 }
 
-void Spread::leave() {
+void SpreadGroup::leave() {
   may_leave_ = true;
   end_server();
 }
 
-bool Spread::needs_server() const {
+bool SpreadGroup::needs_server() const {
   return of_host_ && server_.expired() && (!members_.empty() || of_host_->wants_digest());
 }
 
-void Spread::end_server() {
+void SpreadGroup::end_server() {
   const std::shared_ptr<Member> server = server_.lock();
   if (!server || !may_leave_ || server->has_ended || members_.size() != 1) return;
   if (of_host_->wants_digest()) return;
   if (!std::exchange(server->is_leaving, true)) server->talk.close_write();
 }
 
-asio::awaitable<void> Spread::read_server(std::shared_ptr<Member> member) {
+asio::awaitable<void> SpreadGroup::read_server(std::shared_ptr<Member> member) {
   try {
     for (;;) {
       std::string answer = co_await member->talk.answer();
@@ -85,7 +86,7 @@ asio::awaitable<void> Spread::read_server(std::shared_ptr<Member> member) {
   throw HostError({Stage::copying, Cause::not_copied, member->failed});
 }
 
-asio::awaitable<void> Spread::take_of_server(Member& member, std::string answer) {
+asio::awaitable<void> SpreadGroup::take_of_server(Member& member, std::string answer) {
   std::string_view words = answer;
   const std::string_view what = take_part(words, ' ');
   if (member.way == Member::Way::unknown) {
@@ -115,7 +116,7 @@ asio::awaitable<void> Spread::take_of_server(Member& member, std::string answer)
 }
 
 /// `ADDRESS`, or `- REASON`
-asio::awaitable<void> Spread::greet_server(Member& member, std::string_view words) {
+asio::awaitable<void> SpreadGroup::greet_server(Member& member, std::string_view words) {
   const std::string_view address = take_part(words, ' ');
   if (!words.empty()) {
     throw HostError({Stage::copying, Cause::other,
@@ -142,7 +143,7 @@ asio::awaitable<void> Spread::greet_server(Member& member, std::string_view word
 }
 
 /// `INDEX HEX`. Another attempt of the host says them again.
-void Spread::take_sum(std::string_view words, std::string_view answer) {
+void SpreadGroup::take_sum(std::string_view words, std::string_view answer) {
   const std::uint64_t index = number_in(take_part(words, ' '), answer);
   const std::uint64_t known = sums_.size() / kSumSize;
   const std::uint64_t begin = index * kSpreadBlock;

@@ -24,7 +24,7 @@ SpreadWatch::Time time_for_digest(std::uint64_t bytes) {
 }  // namespace
 
 /// Lets the host that has the files say sums up to the window of the host that is furthest behind.
-void Spread::allow_sums() {
+void SpreadGroup::allow_sums() {
   const std::shared_ptr<Member> server = server_.lock();
   if (!server || server->way == Member::Way::unknown) return;
   const std::uint64_t count = (archive_->size() + kSpreadBlock - 1) / kSpreadBlock;
@@ -39,13 +39,13 @@ void Spread::allow_sums() {
   order(server->host, fmt::format("sums {}\n", end));
 }
 
-void Spread::watch_soon() {
+void SpreadGroup::watch_soon() {
   if (members_.size() > 1) return;  // it goes on by itself
   watched_at_ = std::chrono::steady_clock::now();
   watch();
 }
 
-void Spread::watch() {
+void SpreadGroup::watch() {
   const TimePoint now = std::chrono::steady_clock::now();
   const auto step = std::chrono::duration_cast<SpreadWatch::Time>(now - std::exchange(watched_at_, now));
   std::vector<std::shared_ptr<Member>> members;  // what is done may end one
@@ -66,12 +66,12 @@ void Spread::watch() {
   if (members_.empty()) return;
   watch_timer_.expires_after(kPeriod);
   watch_timer_.async_wait([weak = weak_from_this()](const std::error_code& cancelled) {
-    const std::shared_ptr<Spread> self = weak.lock();
+    const std::shared_ptr<SpreadGroup> self = weak.lock();
     if (!cancelled && self) self->watch();
   });
 }
 
-bool Spread::owes_as_server(const Member& member) const {
+bool SpreadGroup::owes_as_server(const Member& member) const {
   const std::uint64_t sums = sums_.size() / kSumSize;
   const bool has_all_sums = sums * kSpreadBlock >= archive_->size();
   const bool is_waited_for =
@@ -81,7 +81,7 @@ bool Spread::owes_as_server(const Member& member) const {
 }
 
 /// A host owes nothing while it waits for podrun, for the host that has the files, or for a child.
-SpreadWatch::Look Spread::look_at(const Member& member) const {
+SpreadWatch::Look SpreadGroup::look_at(const Member& member) const {
   const SpreadStanding standing = plan_.standing(member.host);
   const bool has_all = member.share.sent >= archive_->size();
   SpreadWatch::Look look{.host = member.host};
@@ -108,7 +108,7 @@ SpreadWatch::Look Spread::look_at(const Member& member) const {
 }
 
 /// Another attempt gets the files from podrun, if it was the relay that was silent.
-void Spread::fail_as_silent(Member& member, SpreadWatch::Time allowance) {
+void SpreadGroup::fail_as_silent(Member& member, SpreadWatch::Time allowance) {
   const bool may_help =
       member.way != Member::Way::direct && member.share.is_spread && member.share.sent < archive_->size();
   const SpreadWatch::Time time = watch_.limits().silent + allowance;
