@@ -20,6 +20,7 @@
 #include "podrun/hosts/host_name.hpp"
 #include "podrun/jobs/ask_jobs.hpp"
 #include "podrun/jobs/job_commit.hpp"
+#include "podrun/jobs/job_failures.hpp"
 #include "podrun/jobs/job_words.hpp"
 #include "podrun/jobs/scripts.hpp"
 #include "podrun/output/label.hpp"
@@ -143,10 +144,9 @@ asio::awaitable<void> Claims::reserve(std::size_t host, supervisor::Supervised& 
   std::string_view line = take_part(rest, '\n');
   const std::string_view word = take_part(line, ' ');
   is_taken_ = is_taken_ || (word == "taken" && line != kEndsAtLogout);
-  if (word == "taken")
-    throw HostError({Stage::job_name, Cause::job_exists, describe_taken(name_, line, place)});
+  if (word == "taken") throw HostError({kJobName, kJobExists, describe_taken(name_, line, place)});
   if (word == "missing") throw HostError(without(line));
-  if (word != "claimed") throw HostError({Stage::job_name, Cause::ended_early, reader.describe_end()});
+  if (word != "claimed") throw HostError({kJobName, Cause::ended_early, reader.describe_end()});
   kept_[host] = reader.stream();
   if (host == 0) co_await release_others();
 }
@@ -194,7 +194,7 @@ class StartMode final : public session::CommandMode, private session::HostPrepar
   asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& supervised) override {
     return claims_.reserve(host, supervised);
   }
-  link::Stage stage() const override { return link::Stage::job_name; }
+  link::Stage stage() const override { return kJobName; }
 
   Claims claims_;
   StartEnd& end_;

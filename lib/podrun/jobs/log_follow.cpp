@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "podrun/hosts/host_name.hpp"
+#include "podrun/jobs/job_failures.hpp"
 #include "podrun/jobs/job_report.hpp"
 #include "podrun/jobs/job_words.hpp"
 #include "podrun/jobs/log_frames.hpp"
@@ -25,7 +26,6 @@ namespace {
 
 using link::Cause;
 using link::HostError;
-using link::Stage;
 
 /// The longest pause between two looks of a host for new output, see logs.sh. Equal lines of two hosts may
 /// come so far apart.
@@ -51,10 +51,10 @@ int exit_status_of(std::string_view state) {
 void check_end(const LogFrames& frames, const supervisor::ProgramReader& reader, const std::string& name) {
   if (!frames.state()) {
     const link::Retry retry = reader.was_killed() ? link::Retry::may_help : link::Retry::no;
-    throw HostError({Stage::job_log, Cause::ended_early, reader.describe_end(), retry});
+    throw HostError({kJobLog, Cause::ended_early, reader.describe_end(), retry});
   }
   if (frames.number().empty())
-    throw HostError({Stage::job_log, Cause::file_missing, fmt::format("there is no job {} any more", name)});
+    throw HostError({kJobLog, Cause::file_missing, fmt::format("there is no job {} any more", name)});
 }
 
 }  // namespace
@@ -247,14 +247,14 @@ class LogMode final : public session::CommandMode,
         shown.state = run::RunPolicy::State::done;
         shown.exit_status = followed.exit_status;
         shown.failed = *followed.exit_status != 0;
-      } else if (shown.state == run::RunPolicy::State::connecting && shown.stage == link::Stage::job_log) {
+      } else if (shown.state == run::RunPolicy::State::connecting && shown.stage == kJobLog) {
         shown.state = run::RunPolicy::State::running;
         shown.since = follow_.request().is_silent ? std::chrono::steady_clock::now()
                                                   : std::max(shown.since, followed.heard_at);
       }
     }
   }
-  link::Stage stage() const override { return link::Stage::job_log; }
+  link::Stage stage() const override { return kJobLog; }
 
   /// The hosts on which the job is not known to have ended.
   std::vector<std::size_t> not_ended() const {

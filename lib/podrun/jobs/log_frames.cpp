@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "podrun/base/text.hpp"
+#include "podrun/jobs/job_failures.hpp"
 #include "podrun/link/failure.hpp"
 
 namespace podrun::jobs {
@@ -20,7 +21,7 @@ constexpr std::uint64_t kMostSeconds = std::uint64_t{1} << 32U;
 constexpr std::uint64_t kMostKept = (std::uint64_t{1} << 20U) + 1;
 
 [[noreturn]] void refuse_frame(std::string_view what) {
-  throw link::HostError({link::Stage::job_log, link::Cause::unexpected_answer, std::string(what)});
+  throw link::HostError({kJobLog, link::Cause::unexpected_answer, std::string(what)});
 }
 
 std::uint64_t parse_number(std::string_view digits) {

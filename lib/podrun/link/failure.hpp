@@ -6,19 +6,19 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-// Failures as values: decisions are made by stage and cause. report/failure_words.cpp has the words and the
-// identifiers of `--json` for each of both.
+// Failures as values: decisions are made by stage and cause. report/outcome_words.cpp has the words of those
+// that all runs share; a feature has the words of its own in its folder.
 namespace podrun::link {
 
 /// Whether connecting once more may help: at once, or when the user has answered a question (a new host key,
 /// a passphrase).
 enum class Retry { no, may_help, after_asking };
 
-/// How far a host has come.
-enum class Stage {
+enum class CommonStage {
   none,  ///< it is not said, or there is none any more
   name_lookup,
   connecting,
@@ -39,19 +39,14 @@ enum class Stage {
   clean_up,
   supervision,
   sending_file,
-  copying,   ///< files, before the start
-  job_name,  ///< reserving it, before the start
-  job_log,   ///< reading what a job prints
-  sampling,  ///< reading its figures (podrun top)
   ready,
   running,
   ending,
   standard_input,
 };
-inline constexpr std::size_t kStages = static_cast<std::size_t>(Stage::standard_input) + 1;
+inline constexpr std::size_t kStages = static_cast<std::size_t>(CommonStage::standard_input) + 1;
 
-/// The reason of a failure.
-enum class Cause {
+enum class CommonCause {
   other,
   // of the network
   name_not_found,
@@ -90,24 +85,65 @@ enum class Cause {
   program_missing,
   clean_up_failed,
   file_not_stored,
-  not_comparable,  ///< with the other hosts
-  files_differ,    ///< what arrived is not what was sent
-  file_missing,    ///< the host does not have what was asked for
-  too_large,       ///< more than a limit, or than there is room for
-  not_copied,      ///< a part of the files
-  deletes_all,     ///< nothing of what the host has would stay
-  job_exists,      ///< one of this name runs, or is being started
-  not_ended,       ///< `after` the time that the host was given
+  file_missing,  ///< the host does not have what was asked for
+  not_ended,     ///< `after` the time that the host was given
   // of this machine
   local_limit,
-  local_file_failed,
   not_startable,
   configuration,
   cancelled,
   let_go,
   abandoned,
 };
-inline constexpr std::size_t kCauses = static_cast<std::size_t>(Cause::abandoned) + 1;
+inline constexpr std::size_t kCauses = static_cast<std::size_t>(CommonCause::abandoned) + 1;
+
+/// A stage of one feature: its work on a host before the host is ready.
+struct StageWords {
+  std::string_view identifier;  ///< in `--json`
+  std::string_view words;
+  std::string_view doing = {};  ///< on the status line; empty: not shown there
+  bool is_answer = true;        ///< its failures are answers of the host, which another attempt gets again
+};
+
+/// A cause of one feature.
+struct CauseWords {
+  std::string_view identifier;           ///< in `--json`
+  std::string_view words;                ///< without a detail
+  std::string_view with_detail = "{1}";  ///< for fmt: argument 0 the words, 1 the detail
+};
+
+/// One of the common values, or a feature's own, which must be a constant.
+template <typename Common, typename Words>
+class Extensible {
+ public:
+  constexpr Extensible(Common common) : common_(common) {}  // NOLINT(google-explicit-constructor)
+  constexpr Extensible(const Words& own) : own_(&own) {}    // NOLINT(google-explicit-constructor)
+  Extensible(const Words&& own) = delete;
+
+  /// Null: it is common().
+  constexpr const Words* own() const { return own_; }
+  constexpr Common common() const { return common_; }
+
+  friend constexpr bool operator==(const Extensible&, const Extensible&) = default;
+
+ private:
+  Common common_ = {};
+  const Words* own_ = nullptr;
+};
+
+/// How far a host has come.
+class Stage : public Extensible<CommonStage, StageWords> {
+ public:
+  using enum CommonStage;
+  using Extensible::Extensible;
+};
+
+/// The reason of a failure.
+class Cause : public Extensible<CommonCause, CauseWords> {
+ public:
+  using enum CommonCause;
+  using Extensible::Extensible;
+};
 
 /// Why a host could not be used or was lost: the stage it had reached and what happened there.
 struct Failure {

@@ -18,110 +18,93 @@ using link::Cause;
 using link::Stage;
 
 struct StageRow {
-  Stage stage;
-  std::string_view identifier;
-  std::string_view words;
+  link::CommonStage stage;
+  link::StageWords words;
 };
 
 struct CauseRow {
-  Cause cause;
-  std::string_view identifier;
-  std::string_view words;
-  std::string_view with_detail;  ///< for fmt: argument 0 the words, 1 the detail
+  link::CommonCause cause;
+  link::CauseWords words;
 };
 
-// For a cause whose detail is the whole text.
-constexpr std::string_view kAlone = "{1}";
-
 constexpr std::array<StageRow, link::kStages> kStageRows = {{
-    {Stage::none, "", ""},
-    {Stage::name_lookup, "name_lookup", "name look-up"},
-    {Stage::connecting, "connecting", "connecting"},
-    {Stage::forwarding, "forwarding", "connecting from"},
-    {Stage::proxy_command, "proxy_command", "ProxyCommand"},
-    {Stage::starting_program, "starting_program", "starting"},
-    {Stage::ssh_banner, "ssh_banner", "SSH banner"},
-    {Stage::key_exchange, "key_exchange", "key exchange"},
-    {Stage::host_key, "host_key", "host key"},
-    {Stage::login, "login", "login"},
-    {Stage::opening_channel, "opening_channel", "opening a channel"},
-    {Stage::running_shell, "running_shell", "running a command"},
-    {Stage::connection, "connection", "connection"},
-    {Stage::starting_shell, "starting_shell", "starting /bin/sh"},
-    {Stage::hello, "hello", "hello"},
-    {Stage::working_directory, "working_directory", "working directory"},
-    {Stage::run_directory, "run_directory", "run directory"},
-    {Stage::clean_up, "clean_up", "clean-up"},
-    {Stage::supervision, "supervision", "supervision"},
-    {Stage::sending_file, "sending_file", "sending"},
-    {Stage::copying, "copying", "copying"},
-    {Stage::job_name, "job_name", "job"},
-    {Stage::job_log, "job_log", "output of the job"},
-    {Stage::sampling, "sampling", "reading its figures"},
-    {Stage::ready, "ready", "ready"},
-    {Stage::running, "running", "running"},
-    {Stage::ending, "ending", "stopping"},
-    {Stage::standard_input, "standard_input", "standard input"},
+    {Stage::none, {"", ""}},
+    {Stage::name_lookup, {"name_lookup", "name look-up"}},
+    {Stage::connecting, {"connecting", "connecting"}},
+    {Stage::forwarding, {"forwarding", "connecting from"}},
+    {Stage::proxy_command, {"proxy_command", "ProxyCommand"}},
+    {Stage::starting_program, {"starting_program", "starting"}},
+    {Stage::ssh_banner, {"ssh_banner", "SSH banner"}},
+    {Stage::key_exchange, {"key_exchange", "key exchange"}},
+    {Stage::host_key, {"host_key", "host key"}},
+    {Stage::login, {"login", "login"}},
+    {Stage::opening_channel, {"opening_channel", "opening a channel"}},
+    {Stage::running_shell, {"running_shell", "running a command"}},
+    {Stage::connection, {"connection", "connection"}},
+    {Stage::starting_shell, {"starting_shell", "starting /bin/sh"}},
+    {Stage::hello, {"hello", "hello"}},
+    {Stage::working_directory, {"working_directory", "working directory"}},
+    {Stage::run_directory, {"run_directory", "run directory"}},
+    {Stage::clean_up, {"clean_up", "clean-up"}},
+    {Stage::supervision, {"supervision", "supervision"}},
+    {Stage::sending_file, {"sending_file", "sending"}},
+    {Stage::ready, {"ready", "ready"}},
+    {Stage::running, {"running", "running"}},
+    {Stage::ending, {"ending", "stopping"}},
+    {Stage::standard_input, {"standard_input", "standard input"}},
 }};
 
 constexpr std::array<CauseRow, link::kCauses> kCauseRows = {{
-    {Cause::other, "other", "failed", kAlone},
-    {Cause::name_not_found, "name_not_found", "name not known", kAlone},
-    {Cause::name_service_failed, "name_service_failed", "no answer of the name service", kAlone},
-    {Cause::no_usable_address, "no_usable_address", "there is no address to connect to", kAlone},
-    {Cause::refused, "refused", "connection refused", kAlone},
-    {Cause::reset, "reset", "connection reset", kAlone},
-    {Cause::timed_out, "timed_out", "timed out", "{} ({})"},
-    {Cause::unreachable, "unreachable", "no route to host", kAlone},
-    {Cause::closed, "closed", "closed by the server", "{}: {}"},
-    {Cause::not_forwarded, "not_forwarded", "it could not connect", kAlone},
-    {Cause::forwarding_refused, "forwarding_refused", "refused",
-     "{}: {} (AllowTcpForwarding or PermitOpen of its sshd_config?)"},
-    {Cause::transport_ended, "transport_ended", "its command ended", kAlone},
-    {Cause::not_ssh, "not_ssh", "the server does not speak SSH", "{} ({})"},
-    {Cause::protocol_error, "protocol_error", "the server does not follow the protocol", kAlone},
-    {Cause::flood, "flood", "the output does not stop though podrun takes none", kAlone},
-    {Cause::request_refused, "request_refused", "refused by the server", "{}: {}"},
-    {Cause::too_many_channels, "too_many_channels", "refused by the server (MaxSessions of its sshd_config?)",
-     kAlone},
-    {Cause::no_answer, "no_answer", "no answer", "{} ({})"},
-    {Cause::host_key_unknown, "host_key_unknown", "the host key is not known", "{}: {}"},
-    {Cause::host_key_changed, "host_key_changed", "the host key has changed", "{}: {}"},
-    {Cause::host_key_revoked, "host_key_revoked", "the host key is revoked", kAlone},
-    {Cause::host_key_too_short, "host_key_too_short", "the host key is too short", kAlone},
-    {Cause::permission_denied, "permission_denied", "permission denied", "{} {}"},
-    {Cause::passphrase_needed, "passphrase_needed", "the key needs its passphrase", kAlone},
-    {Cause::ended_early, "ended_early", "the supervisor ended before the start", kAlone},
-    {Cause::no_exit_status, "no_exit_status", "the connection ended without an exit status", kAlone},
-    {Cause::second_exit_status, "second_exit_status", "its output has a second exit status (one is forged)",
-     kAlone},
-    {Cause::unexpected_answer, "unexpected_answer", "unexpected answer", "{} \"{}\""},
-    {Cause::no_such_directory, "no_such_directory", "no such directory", "{} \"{}\""},
-    {Cause::directory_not_entered, "directory_not_entered", "cannot enter", "{} \"{}\""},
-    {Cause::no_run_directory, "no_run_directory", "cannot make one",
-     "{} in \"{}\", in /dev/shm or in the home directory"},
-    {Cause::no_process_list, "no_process_list",
-     "no /proc there, and the process group belongs to another process: nothing could be stopped", kAlone},
-    {Cause::program_missing, "program_missing", "no program that podrun needs",
-     "no \"{1}\" in $PATH there (podrun needs it)"},
-    {Cause::clean_up_failed, "clean_up_failed", "processes remain", kAlone},
-    {Cause::file_not_stored, "file_not_stored", "the file was not stored", kAlone},
-    {Cause::not_comparable, "not_comparable", "this host differs from the others", kAlone},
-    {Cause::files_differ, "files_differ", "what arrived is not what was sent", "{} ({})"},
-    {Cause::file_missing, "file_missing", "no such file or directory there", kAlone},
-    {Cause::too_large, "too_large", "too much to copy", kAlone},
-    {Cause::not_copied, "not_copied", "not all of it was copied", kAlone},
-    {Cause::deletes_all, "deletes_all", "everything there would be deleted", kAlone},
-    {Cause::job_exists, "job_exists", "a job of this name runs already", kAlone},
-    {Cause::not_ended, "not_ended", "did not stop", "{} ({})"},
-    {Cause::local_limit, "local_limit", "a limit of this machine", kAlone},
-    {Cause::local_file_failed, "local_file_failed", "a file of this machine cannot be read or written",
-     kAlone},
-    {Cause::not_startable, "not_startable", "cannot be started", kAlone},
-    {Cause::configuration, "configuration", "bad configuration", kAlone},
-    {Cause::cancelled, "cancelled", "cancelled", "{} ({})"},
-    {Cause::let_go, "let_go", "let go", "{} ({})"},
-    {Cause::abandoned, "abandoned", "abandoned", "{} ({})"},
+    {Cause::other, {"other", "failed"}},
+    {Cause::name_not_found, {"name_not_found", "name not known"}},
+    {Cause::name_service_failed, {"name_service_failed", "no answer of the name service"}},
+    {Cause::no_usable_address, {"no_usable_address", "there is no address to connect to"}},
+    {Cause::refused, {"refused", "connection refused"}},
+    {Cause::reset, {"reset", "connection reset"}},
+    {Cause::timed_out, {"timed_out", "timed out", "{} ({})"}},
+    {Cause::unreachable, {"unreachable", "no route to host"}},
+    {Cause::closed, {"closed", "closed by the server", "{}: {}"}},
+    {Cause::not_forwarded, {"not_forwarded", "it could not connect"}},
+    {Cause::forwarding_refused,
+     {"forwarding_refused", "refused", "{}: {} (AllowTcpForwarding or PermitOpen of its sshd_config?)"}},
+    {Cause::transport_ended, {"transport_ended", "its command ended"}},
+    {Cause::not_ssh, {"not_ssh", "the server does not speak SSH", "{} ({})"}},
+    {Cause::protocol_error, {"protocol_error", "the server does not follow the protocol"}},
+    {Cause::flood, {"flood", "the output does not stop though podrun takes none"}},
+    {Cause::request_refused, {"request_refused", "refused by the server", "{}: {}"}},
+    {Cause::too_many_channels,
+     {"too_many_channels", "refused by the server (MaxSessions of its sshd_config?)"}},
+    {Cause::no_answer, {"no_answer", "no answer", "{} ({})"}},
+    {Cause::host_key_unknown, {"host_key_unknown", "the host key is not known", "{}: {}"}},
+    {Cause::host_key_changed, {"host_key_changed", "the host key has changed", "{}: {}"}},
+    {Cause::host_key_revoked, {"host_key_revoked", "the host key is revoked"}},
+    {Cause::host_key_too_short, {"host_key_too_short", "the host key is too short"}},
+    {Cause::permission_denied, {"permission_denied", "permission denied", "{} {}"}},
+    {Cause::passphrase_needed, {"passphrase_needed", "the key needs its passphrase"}},
+    {Cause::ended_early, {"ended_early", "the supervisor ended before the start"}},
+    {Cause::no_exit_status, {"no_exit_status", "the connection ended without an exit status"}},
+    {Cause::second_exit_status,
+     {"second_exit_status", "its output has a second exit status (one is forged)"}},
+    {Cause::unexpected_answer, {"unexpected_answer", "unexpected answer", "{} \"{}\""}},
+    {Cause::no_such_directory, {"no_such_directory", "no such directory", "{} \"{}\""}},
+    {Cause::directory_not_entered, {"directory_not_entered", "cannot enter", "{} \"{}\""}},
+    {Cause::no_run_directory,
+     {"no_run_directory", "cannot make one", "{} in \"{}\", in /dev/shm or in the home directory"}},
+    {Cause::no_process_list,
+     {"no_process_list",
+      "no /proc there, and the process group belongs to another process: nothing could be stopped"}},
+    {Cause::program_missing,
+     {"program_missing", "no program that podrun needs", "no \"{1}\" in $PATH there (podrun needs it)"}},
+    {Cause::clean_up_failed, {"clean_up_failed", "processes remain"}},
+    {Cause::file_not_stored, {"file_not_stored", "the file was not stored"}},
+    {Cause::file_missing, {"file_missing", "no such file or directory there"}},
+    {Cause::not_ended, {"not_ended", "did not stop", "{} ({})"}},
+    {Cause::local_limit, {"local_limit", "a limit of this machine"}},
+    {Cause::not_startable, {"not_startable", "cannot be started"}},
+    {Cause::configuration, {"configuration", "bad configuration"}},
+    {Cause::cancelled, {"cancelled", "cancelled", "{} ({})"}},
+    {Cause::let_go, {"let_go", "let go", "{} ({})"}},
+    {Cause::abandoned, {"abandoned", "abandoned", "{} ({})"}},
 }};
 
 struct OutcomeRow {
@@ -165,8 +148,12 @@ constexpr bool is_in_order(const Rows& rows, Key key) {
 static_assert(is_in_order(kStageRows, &StageRow::stage));
 static_assert(is_in_order(kCauseRows, &CauseRow::cause));
 
-const StageRow& row(Stage stage) { return kStageRows.at(static_cast<std::size_t>(stage)); }
-const CauseRow& row(Cause cause) { return kCauseRows.at(static_cast<std::size_t>(cause)); }
+const link::StageWords& words_of(Stage stage) {
+  return stage.own() ? *stage.own() : kStageRows.at(static_cast<std::size_t>(stage.common())).words;
+}
+const link::CauseWords& words_of(Cause cause) {
+  return cause.own() ? *cause.own() : kCauseRows.at(static_cast<std::size_t>(cause.common())).words;
+}
 
 std::string words_with_time(const link::Failure& failure) {
   if (!failure.after) return std::string(words(failure.cause));
@@ -200,10 +187,10 @@ std::string describe_all(const link::Failure& failure) {
 
 }  // namespace
 
-std::string_view identifier(Stage stage) { return row(stage).identifier; }
-std::string_view identifier(Cause cause) { return row(cause).identifier; }
-std::string_view words(Stage stage) { return row(stage).words; }
-std::string_view words(Cause cause) { return row(cause).words; }
+std::string_view identifier(Stage stage) { return words_of(stage).identifier; }
+std::string_view identifier(Cause cause) { return words_of(cause).identifier; }
+std::string_view words(Stage stage) { return words_of(stage).words; }
+std::string_view words(Cause cause) { return words_of(cause).words; }
 
 std::string_view identifier(const run::HostOutcome& outcome) {
   return kOutcomeRows.at(outcome.index()).identifier;
@@ -227,7 +214,7 @@ std::span<const std::string_view> outcome_words() { return kOutcomeWords; }
 std::string reason(const link::Failure& failure) {
   std::string text = words_with_time(failure);
   if (!failure.detail.empty())
-    text = fmt::format(fmt::runtime(row(failure.cause).with_detail), text, failure.detail);
+    text = fmt::format(fmt::runtime(words_of(failure.cause).with_detail), text, failure.detail);
   for (const link::Failure& other : failure.elsewhere)
     text += "; on another connection: " + describe_all(other);
   return text;

@@ -36,10 +36,7 @@ std::string format_rate(std::uint64_t bytes_per_second) { return format_bytes(by
 
 /// The work on a host before it is ready; empty if there is none now.
 std::string_view preparation(const HostStatus& host) {
-  if (host.state != State::connecting) return {};
-  if (host.stage == link::Stage::copying) return "copying";
-  if (host.stage == link::Stage::job_name) return "reserving the name";
-  return host.stage == link::Stage::job_log ? "following" : "";
+  return host.state == State::connecting && host.stage.own() ? host.stage.own()->doing : "";
 }
 
 std::string short_workers(std::vector<std::size_t> workers) {

@@ -124,8 +124,8 @@ struct RunWorld {
   std::function<void(const Notice&)> tell;
   /// Optional: works with a host after its supervisor is up and before it is ready. Throws HostError.
   std::function<asio::awaitable<void>(std::size_t host, supervisor::Supervised&)> prepare_host = nullptr;
-  link::Stage preparing = link::Stage::copying;  ///< the stage of prepare_host
-  OutputFilter* filter = nullptr;                ///< optional
+  link::Stage preparing = link::Stage::none;  ///< the stage of prepare_host
+  OutputFilter* filter = nullptr;             ///< optional
   /// Optional: gets all bytes when they come over the network, and an empty text when reading goes on.
   std::function<void(std::size_t host, StreamId stream, std::string_view bytes)> on_received = nullptr;
 };

@@ -38,8 +38,9 @@ bool RunPolicy::may_try_again(const HostState& host, const link::Failure& failur
   const bool is_cut =
       may_help || failure.cause == link::Cause::closed || failure.cause == link::Cause::transport_ended;
   // An answer of the host is final; a lost connection is not.
+  const bool is_answer = failure.stage.own() && failure.stage.own()->is_answer;
   if (limits_.resumes && host.was_reached)
-    return is_cut || ((host.reached || host.state == State::ready) && failure.stage != link::Stage::job_log &&
+    return is_cut || ((host.reached || host.state == State::ready) && !is_answer &&
                       failure.cause != link::Cause::flood);
   if (limits_.held && host.was_ready) return is_cut && !doomed_;
   const bool is_worth_it = limits_.retries_timeouts || failure.cause != link::Cause::timed_out;

@@ -35,7 +35,8 @@ class HostPreparation {
   virtual void begin_pass(output::Output& /*output*/) {}
   /// Throws link::HostError.
   virtual asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& supervised) = 0;
-  virtual link::Stage stage() const { return link::Stage::copying; }
+  /// Of a host during prepare().
+  virtual link::Stage stage() const = 0;
   /// Adds to the status what the run does not know of this work.
   virtual void complete(run::Status& /*status*/) const {}
   /// The question that the user must agree to before the run can succeed; empty: none. The run starts again

@@ -201,8 +201,7 @@ bool is_refusal(const link::Failure& failure) {
   using link::Stage;
   return failure.stage == Stage::working_directory || failure.stage == Stage::run_directory ||
          failure.stage == Stage::clean_up || failure.stage == Stage::supervision ||
-         failure.stage == Stage::copying || failure.stage == Stage::job_name ||
-         failure.stage == Stage::job_log;
+         (failure.stage.own() && failure.stage.own()->is_answer);
 }
 
 HelloReader::HelloReader(std::string_view nonce) : start_(fmt::format("\npodrun1 {} ", nonce)) {}

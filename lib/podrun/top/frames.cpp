@@ -10,6 +10,7 @@
 #include "podrun/base/text.hpp"
 #include "podrun/link/failure.hpp"
 #include "podrun/top/frame_words.hpp"
+#include "podrun/top/top_failures.hpp"
 
 namespace podrun::top {
 namespace {
@@ -59,7 +60,7 @@ bool FrameReader::feed(std::string_view bytes) {
     if (end == bytes.size()) break;
     bytes.remove_prefix(end + 1);
     if (is_too_long_ && line_.starts_with("f "))
-      throw link::HostError({link::Stage::sampling, link::Cause::flood, "a frame of more than 4 KiB"});
+      throw link::HostError({kSampling, link::Cause::flood, "a frame of more than 4 KiB"});
     if (!is_too_long_ && take(line_)) is_frame = true;
     line_.clear();
     is_too_long_ = false;
@@ -67,7 +68,7 @@ bool FrameReader::feed(std::string_view bytes) {
   if (is_frame) bytes_ = 0;
   if (bytes_ > kMostBytes)
     throw link::HostError(
-        {link::Stage::sampling, link::Cause::flood, "more than 256 KiB without a frame", link::Retry::no});
+        {kSampling, link::Cause::flood, "more than 256 KiB without a frame", link::Retry::no});
   return is_frame;
 }
 

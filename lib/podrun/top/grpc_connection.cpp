@@ -11,6 +11,8 @@
 #include <utility>
 #include <variant>
 
+#include "podrun/top/top_failures.hpp"
+
 namespace podrun::top {
 namespace {
 
@@ -166,7 +168,7 @@ GrpcConnection::~GrpcConnection() { stop(); }
 
 asio::awaitable<std::vector<std::optional<std::string>>> GrpcConnection::call(
     std::string path, std::vector<std::string> messages) {
-  const link::Failure ended{link::Stage::sampling, link::Cause::closed};
+  const link::Failure ended{kSampling, link::Cause::closed};
   http2_->begin(path, messages);
   while (!http2_->is_complete()) {
     if (std::string bytes = http2_->take_output(); !bytes.empty()) {

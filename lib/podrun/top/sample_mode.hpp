@@ -7,6 +7,7 @@
 #include "podrun/session/mode.hpp"
 #include "podrun/session/session.hpp"
 #include "podrun/top/sampling.hpp"
+#include "podrun/top/top_failures.hpp"
 #include "podrun/top/top_pod.hpp"
 
 namespace podrun::top {
@@ -40,7 +41,7 @@ class SampleMode : public session::Mode, private session::HostPreparation {
 
  private:
   void begin_pass(output::Output& output) override { output_ = &output; }
-  link::Stage stage() const override { return link::Stage::sampling; }
+  link::Stage stage() const override { return kSampling; }
   asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& supervised) override;
 
   const session::RunSpec& run_;

@@ -15,6 +15,7 @@
 #include "podrun/base/at_end.hpp"
 #include "podrun/supervisor/program_reader.hpp"
 #include "podrun/top/scripts.hpp"
+#include "podrun/top/top_failures.hpp"
 
 namespace podrun::top {
 namespace {
@@ -47,7 +48,7 @@ asio::awaitable<void> read_frame(supervisor::ProgramReader& reader, FrameReader&
   for (bool is_complete = false; !is_complete;) {
     const std::optional<Chunk> bytes = co_await reader.read();
     if (!bytes)
-      throw link::HostError({link::Stage::sampling, link::Cause::ended_early, reader.describe_end(),
+      throw link::HostError({kSampling, link::Cause::ended_early, reader.describe_end(),
                              reader.was_killed() ? link::Retry::may_help : link::Retry::no});
     is_complete = frames.feed(bytes->bytes());
   }
@@ -80,7 +81,7 @@ asio::awaitable<void> Sampling::prepare(std::size_t host, supervisor::Supervised
     limit.expires_after(kMostOnce);
     limit.async_wait([late = std::weak_ptr(reader.stream())](const std::error_code& error) {
       if (const auto stream = late.lock(); stream && !error)
-        stream->stop({link::Stage::sampling, link::Cause::timed_out, "", link::Retry::no, kMostOnce});
+        stream->stop({kSampling, link::Cause::timed_out, "", link::Retry::no, kMostOnce});
     });
   }
   std::pair<std::optional<Counters>, std::optional<Counters>> rated;

@@ -14,6 +14,7 @@
 #include <asio/use_awaitable.hpp>
 
 #include "podrun/top/scripts.hpp"
+#include "podrun/top/top_failures.hpp"
 
 namespace podrun::top {
 namespace {
@@ -258,7 +259,7 @@ asio::awaitable<void> TpuMetrics::connect(supervisor::Supervised& supervised, st
   } catch (const link::HostError&) {
     stream = nullptr;  // the server forwards nothing, or the transport is not SSH
   }
-  if (is_stopped_) throw link::HostError({link::Stage::sampling, link::Cause::abandoned});
+  if (is_stopped_) throw link::HostError({kSampling, link::Cause::abandoned});
   if (!stream) {
     static const Chunk script{std::string(kForwardScript)};
     std::vector<std::string> words = ForwardWords{.port = std::to_string(number)}.list();

@@ -11,6 +11,7 @@
 
 #include "podrun/base/text.hpp"
 #include "podrun/link/failure.hpp"
+#include "podrun/transfer/transfer_failures.hpp"
 
 namespace podrun::transfer {
 namespace {
@@ -59,7 +60,7 @@ void DigestLines::feed(std::string_view bytes) {
   }
   held_.erase(0, begin);
   if (held_.size() > kMaxLine)
-    throw link::HostError({link::Stage::copying, link::Cause::unexpected_answer, "an endless line"});
+    throw link::HostError({kCopying, link::Cause::unexpected_answer, "an endless line"});
 }
 
 }  // namespace podrun::transfer

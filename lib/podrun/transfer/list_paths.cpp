@@ -14,13 +14,13 @@
 #include "podrun/supervisor/program_reader.hpp"
 #include "podrun/transfer/scripts.hpp"
 #include "podrun/transfer/side_work.hpp"
+#include "podrun/transfer/transfer_failures.hpp"
 
 namespace podrun::transfer {
 namespace {
 
 using link::Cause;
 using link::HostError;
-using link::Stage;
 
 constexpr std::size_t kShownWords = 3;
 
@@ -47,7 +47,7 @@ asio::awaitable<ListedPaths> list_paths(supervisor::Supervised& supervised, List
     if (!output) break;
     listing.feed(output->bytes());
   }
-  if (!listing.is_complete()) throw HostError({Stage::copying, Cause::ended_early, reader.describe_end()});
+  if (!listing.is_complete()) throw HostError({kCopying, Cause::ended_early, reader.describe_end()});
   ListedPaths listed{.complaints = reader.said()};
   std::function<void()> sort = [&] { listed.listing = listing.take(); };
   co_await run_on_thread(std::move(sort));
@@ -62,14 +62,13 @@ void check_complete(const ListedPaths& listed, const std::vector<std::string>& w
       shown.push_back(words[listing.missing[i]]);
     const std::size_t hidden = listing.missing.size() - shown.size();
     const std::string more = hidden > 0 ? fmt::format(" and {} more", hidden) : "";
-    throw HostError({Stage::copying, Cause::file_missing,
+    throw HostError({kCopying, Cause::file_missing,
                      fmt::format("{}{}: no such file or directory there", join(shown, ", "), more)});
   }
   if (!listing.has_errors) return;
   const std::string_view why =
       listing.has_not_looked ? last_line(listed.complaints) : complaint(listed.complaints);
-  if (!why.empty() || listing.has_not_looked)
-    throw HostError({Stage::copying, Cause::not_copied, std::string(why)});
+  if (!why.empty() || listing.has_not_looked) throw HostError({kCopying, kNotCopied, std::string(why)});
 }
 
 void check_names(const Listing& listing, const std::vector<std::string>& words) {
@@ -79,7 +78,7 @@ void check_names(const Listing& listing, const std::vector<std::string>& words) 
       const std::string last = word.substr(word.rfind('/') + 1);
       return last.empty() || last == name || ::fnmatch(last.c_str(), name.c_str(), FNM_PERIOD) == 0;
     });
-    if (!is_asked_for) throw HostError({Stage::copying, Cause::unexpected_answer, path.host_path});
+    if (!is_asked_for) throw HostError({kCopying, Cause::unexpected_answer, path.host_path});
   }
 }
 

@@ -12,13 +12,13 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/link/failure.hpp"
+#include "podrun/transfer/transfer_failures.hpp"
 
 namespace podrun::transfer {
 namespace {
 
 using link::Cause;
 using link::HostError;
-using link::Stage;
 
 constexpr std::string_view kEnd = "//\n";
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
@@ -69,7 +69,7 @@ std::string_view shown(const ListedPath& path) {
 /// Throws for two paths of the host that cannot both be here.
 [[noreturn]] void refuse(const ListedPath& one, const ListedPath& other) {
   throw HostError(
-      {Stage::copying, Cause::not_copied,
+      {kCopying, kNotCopied,
        fmt::format("\"{}\" and \"{}\" would both become \"{}\" (copy them into different directories)",
                    shown(one), shown(other), one.path())});
 }
@@ -77,7 +77,7 @@ std::string_view shown(const ListedPath& path) {
 /// Throws for two files that have one name in one list.
 [[noreturn]] void refuse_equal(const ListedPath& path) {
   throw HostError(
-      {Stage::copying, Cause::not_copied,
+      {kCopying, kNotCopied,
        fmt::format("\"{}\" is listed twice: the host's find or stat cannot print the names of all files "
                    "(rename those whose names are not UTF-8)",
                    shown(path))});
@@ -168,7 +168,7 @@ void ListingReader::take_record(std::string_view record) {
     listing_.missing.push_back(listed_number<std::size_t>(rest));
     if (listing_.missing.back() >= words_ || listing_.missing.size() > words_) refuse_listed(record);
   } else if (kind == "t") {
-    throw HostError({Stage::copying, Cause::program_missing, std::string(rest)});
+    throw HostError({kCopying, Cause::program_missing, std::string(rest)});
   } else if (kind == "e") {
     const auto status = listed_number<int>(rest);
     listing_.has_errors = status != 0;

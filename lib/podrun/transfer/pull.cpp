@@ -21,13 +21,13 @@
 #include "podrun/hosts/host_name.hpp"
 #include "podrun/transfer/scripts.hpp"
 #include "podrun/transfer/side_work.hpp"
+#include "podrun/transfer/transfer_failures.hpp"
 
 namespace podrun::transfer {
 namespace {
 
 using link::Cause;
 using link::HostError;
-using link::Stage;
 
 /// Allowed growth: a host may send this much more than it has listed, since files grow meanwhile.
 constexpr std::uint64_t kGrowth = 64 * 1024 * 1024;
@@ -118,9 +118,9 @@ asio::awaitable<void> Pull::prepare(std::size_t host, supervisor::Supervised& su
   try {
     co_await copy_all(copy);
   } catch (const LocalWriteError& failure) {
-    error = std::make_exception_ptr(HostError({Stage::copying, Cause::local_file_failed, failure.what()}));
+    error = std::make_exception_ptr(HostError({kCopying, kLocalFileFailed, failure.what()}));
   } catch (const std::system_error& failure) {
-    error = std::make_exception_ptr(HostError({Stage::copying, Cause::local_limit, failure.what()}));
+    error = std::make_exception_ptr(HostError({kCopying, Cause::local_limit, failure.what()}));
   } catch (...) {
     error = std::current_exception();
   }
@@ -157,7 +157,7 @@ asio::awaitable<void> Pull::copy_all(Copy& copy) {
     co_await run_on_thread(std::move(set_times));
   }
   check_complete(copy.listed, request_.words);
-  if (!copy.missing.empty()) throw HostError({Stage::copying, Cause::not_copied, copy.missing});
+  if (!copy.missing.empty()) throw HostError({kCopying, kNotCopied, copy.missing});
 }
 
 asio::awaitable<void> Pull::list(Copy& copy) {
@@ -196,7 +196,7 @@ asio::awaitable<void> Pull::compare(Copy& copy) {
 void Pull::check_size(const Copy& copy) const {
   const std::uint64_t total = copy.pulled.total;
   if (request_.max_size && total > *request_.max_size) {
-    throw HostError({Stage::copying, Cause::too_large,
+    throw HostError({kCopying, kTooLarge,
                      fmt::format("{} to copy: more than --max-size {}", format_bytes(total),
                                  format_bytes(*request_.max_size))});
   }
@@ -207,7 +207,7 @@ void Pull::check_size(const Copy& copy) const {
   }
   const std::uint64_t free = copy.free - std::min(copy.free, others);
   if (total <= free) return;
-  throw HostError({Stage::copying, Cause::too_large,
+  throw HostError({kCopying, kTooLarge,
                    fmt::format("{} to copy: more than the {} that are free in {}", format_bytes(total),
                                format_bytes(free), request_.destination)});
 }

@@ -15,6 +15,7 @@
 #include "podrun/run/outcome.hpp"
 #include "podrun/session/command_mode.hpp"
 #include "podrun/transfer/pull.hpp"
+#include "podrun/transfer/transfer_failures.hpp"
 
 namespace podrun::transfer {
 namespace {
@@ -24,7 +25,7 @@ constexpr int kPartStatus = 1;
 /// A failure after which the host has answered: not all that was asked for came.
 bool is_part(const run::HostOutcome& outcome) {
   const link::Failure* failure = run::failure_of(outcome);
-  return failure && failure->stage == link::Stage::copying;
+  return failure && failure->stage == kCopying;
 }
 
 class PullMode final : public session::CommandMode, private session::HostPreparation {
@@ -66,6 +67,7 @@ class PullMode final : public session::CommandMode, private session::HostPrepara
     if (run::has_succeeded(outcome)) report_received(output, host);
   }
 
+  link::Stage stage() const override { return kCopying; }
   asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& supervised) override {
     return pull_.prepare(host, supervised);
   }

@@ -18,13 +18,13 @@
 
 #include "podrun/base/text.hpp"
 #include "podrun/link/failure.hpp"
+#include "podrun/transfer/transfer_failures.hpp"
 
 namespace podrun::transfer {
 namespace {
 
 using link::Cause;
 using link::HostError;
-using link::Stage;
 
 /// Limits for the headers of a path, and for the end of an archive.
 constexpr std::uint64_t kMostPerPath = 16 * 1024;
@@ -42,8 +42,8 @@ struct Source {
 struct Broken {};
 
 [[noreturn]] void refuse_more(std::uint64_t most) {
-  throw HostError({Stage::copying, Cause::too_large,
-                   fmt::format("it sends more than the {} that were expected", format_bytes(most))});
+  throw HostError(
+      {kCopying, kTooLarge, fmt::format("it sends more than the {} that were expected", format_bytes(most))});
 }
 
 la_ssize_t read_bytes(archive* reader, void* data, const void** bytes) {
@@ -116,8 +116,8 @@ class Unpacking {
   std::size_t place_of(const char* name, bool has_arrived) const {
     const auto found = places_.find(plain_name(name ? name : ""));
     if (found == places_.end()) {
-      throw HostError({Stage::copying, Cause::unexpected_answer,
-                       fmt::format("{} in its archive", name ? name : "no name")});
+      throw HostError(
+          {kCopying, Cause::unexpected_answer, fmt::format("{} in its archive", name ? name : "no name")});
     }
     for (std::size_t place = found->second; place != kNone; place = next_namesake(place)) {
       if (unpacked_.arrived[place] == has_arrived) return place;

@@ -16,13 +16,13 @@
 #include "podrun/transfer/scripts.hpp"
 #include "podrun/transfer/side_work.hpp"
 #include "podrun/transfer/source_file.hpp"
+#include "podrun/transfer/transfer_failures.hpp"
 
 namespace podrun::transfer {
 namespace {
 
 using link::Cause;
 using link::HostError;
-using link::Stage;
 
 /// The most paths that a host lists by name; with more, it lists everything below the target.
 constexpr std::size_t kMaxNames = 500;
@@ -60,7 +60,7 @@ asio::awaitable<void> send_nothing(PushTalk& talk) {
 }
 
 [[noreturn]] void refuse_link_elsewhere(std::string_view link, std::string_view target) {
-  throw HostError({Stage::copying, Cause::other,
+  throw HostError({kCopying, Cause::other,
                    fmt::format("{}: a link to another file system than \"{}\", which hosts share (leave out "
                                "--keep-dir-links, and push to that directory by itself)",
                                link, target)});
@@ -137,9 +137,9 @@ asio::awaitable<void> Push::prepare(std::size_t host, supervisor::Supervised& su
       if (request_.spread.source_host) spread_.finish();
     }
   } catch (const LocalFileError& error) {
-    throw HostError({Stage::copying, Cause::local_file_failed, error.what()});
+    throw HostError({kCopying, kLocalFileFailed, error.what()});
   } catch (const std::system_error& error) {  // no thread
-    throw HostError({Stage::copying, Cause::local_limit, error.what()});
+    throw HostError({kCopying, Cause::local_limit, error.what()});
   }
 }
 
@@ -226,7 +226,7 @@ void Push::check_deleted(const Transfer& transfer) {
   if (std::any_of(below, transfer.states.end(), is_present)) return;
   deletes_all_ = true;
   throw HostError(
-      {Stage::copying, Cause::deletes_all,
+      {kCopying, kDeletesAll,
        fmt::format("--delete would delete everything in \"{}\" (is \"{}\" the right source? --force "
                    "deletes it)",
                    request_.target, request_.sources_for_user().front()),
@@ -236,7 +236,7 @@ void Push::check_deleted(const Transfer& transfer) {
 /// Asks for room before a host that has the files is believed that it has so much.
 void Push::check_room(const ScanHeader& header, const Transfer& transfer) const {
   if (!request_.spread.source_host || !header.room || transfer.bytes <= *header.room) return;
-  throw HostError({Stage::copying, Cause::too_large,
+  throw HostError({kCopying, kTooLarge,
                    fmt::format("{}, and there is room for {}", format_bytes(transfer.bytes),
                                format_bytes(*header.room))});
 }
@@ -273,8 +273,8 @@ asio::awaitable<bool> Push::follow(PushTalk& talk, std::size_t host, const std::
       co_await changed->wait();
     }
     if (writer->is_done) co_return true;
-    throw HostError({Stage::copying, Cause::other, "the host that writes the same file system failed",
-                     link::Retry::may_help});
+    throw HostError(
+        {kCopying, Cause::other, "the host that writes the same file system failed", link::Retry::may_help});
   }
   co_return false;
 }

@@ -21,6 +21,7 @@
 #include "podrun/transfer/listing.hpp"
 #include "podrun/transfer/private_parts.hpp"
 #include "podrun/transfer/push.hpp"
+#include "podrun/transfer/transfer_failures.hpp"
 
 namespace podrun::transfer {
 namespace {
@@ -53,6 +54,7 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
   bool gets_files(std::size_t host) const { return push_.request().spread.source_host != host; }
 
   void begin_pass(output::Output& /*output*/) override { push_.begin_pass(); }
+  link::Stage stage() const override { return kCopying; }
   asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& supervised) override {
     return push_.prepare(host, supervised);
   }

@@ -16,13 +16,13 @@
 #include "podrun/transfer/scripts.hpp"
 #include "podrun/transfer/side_work.hpp"
 #include "podrun/transfer/source_file.hpp"
+#include "podrun/transfer/transfer_failures.hpp"
 
 namespace podrun::transfer {
 namespace {
 
 using link::Cause;
 using link::HostError;
-using link::Stage;
 
 std::string digest_of_file(const LocalTree& tree, const Entry& entry, DigestKind kind) {
   Digest digest(kind);
@@ -40,10 +40,10 @@ std::string digest_of_file(const LocalTree& tree, const Entry& entry, DigestKind
 
 /// Throws if the hosts disagree whether the target is a directory, since the file's name depends on it.
 const LocalTree& Push::tree_for(const ScanHeader& header) {
-  if (header.is_name && !renamed_) throw HostError({Stage::copying, Cause::unexpected_answer, "-name"});
+  if (header.is_name && !renamed_) throw HostError({kCopying, Cause::unexpected_answer, "-name"});
   if (!is_name_) is_name_ = header.is_name;
   if (*is_name_ != header.is_name) {
-    throw HostError({Stage::copying, Cause::not_comparable,
+    throw HostError({kCopying, kNotComparable,
                      fmt::format("\"{0}\" is a directory on some hosts only (write \"{0}/\" to copy into it)",
                                  request_.target)});
   }
@@ -83,7 +83,7 @@ asio::awaitable<void> Push::keep_links(PushTalk& talk, Comparison& comparison) {
     const std::string answer = co_await talk.answer();
     const std::vector<std::string_view> words = split(answer, ' ');
     if (words.size() != links.size() + 1 || words.front() != "links")
-      throw HostError({Stage::copying, Cause::unexpected_answer, answer});
+      throw HostError({kCopying, Cause::unexpected_answer, answer});
     for (std::size_t i = 0; i < links.size(); ++i) {
       if (words[i + 1] != "0") comparison.keep_link(links[i], words[i + 1] == "2");
     }
@@ -127,8 +127,7 @@ asio::awaitable<void> Push::read_digests(PushTalk& talk, const std::vector<std::
   std::vector<PathState>& states = scan.comparison.states();
   std::size_t count = 0;
   DigestLines lines([&](std::string_view digest) {
-    if (++count > most)
-      throw HostError({Stage::copying, Cause::unexpected_answer, "more digests than files"});
+    if (++count > most) throw HostError({kCopying, Cause::unexpected_answer, "more digests than files"});
     if (count > indices.size()) return;
     const std::size_t index = indices[count - 1];
     std::string& local = digests_[{scan.header.digest, index}];

@@ -10,17 +10,15 @@
 #include "podrun/transfer/private_parts.hpp"
 #include "podrun/transfer/push.hpp"
 #include "podrun/transfer/side_work.hpp"
+#include "podrun/transfer/transfer_failures.hpp"
 
 namespace podrun::transfer {
 namespace {
 
 using link::Cause;
 using link::HostError;
-using link::Stage;
 
-[[noreturn]] void fail(Cause cause, std::string why) {
-  throw HostError({Stage::copying, cause, std::move(why)});
-}
+[[noreturn]] void fail(Cause cause, std::string why) { throw HostError({kCopying, cause, std::move(why)}); }
 
 /// Throws HostError unless the entries are one directory, or the contents of one, as the word says: --delete
 /// must not delete anywhere else.
@@ -31,7 +29,7 @@ void check_top(const std::vector<Entry>& entries, const std::string& word) {
                         return entry.path == top.path || entry.path.starts_with(top.path + '/');
                       });
   if (top.kind != Kind::directory || top.path.empty() != names_contents || !is_one)
-    fail(Cause::not_comparable, fmt::format("\"{}\" is not a single directory, as --delete needs", word));
+    fail(kNotComparable, fmt::format("\"{}\" is not a single directory, as --delete needs", word));
 }
 
 }  // namespace
@@ -62,17 +60,17 @@ asio::awaitable<void> Push::serve(supervisor::Supervised& supervised) {
 /// The first attempt decides.
 void Push::take_tree(LocalTree tree, std::optional<LocalTree> renamed) {
   const std::vector<Entry>& entries = tree.entries();
-  if (entries.empty()) fail(Cause::not_copied, "there are only sockets, devices or FIFOs");
+  if (entries.empty()) fail(kNotCopied, "there are only sockets, devices or FIFOs");
   if (request_.remove == Delete::yes) check_top(entries, request_.tree.sources.front());
   check_private(tree);
   constexpr std::uint64_t kMost = std::uint64_t{1} << 50U;  // of relay.py
   std::uint64_t total = 0;
   for (const Entry& entry : entries) {
-    if (entry.size > kMost - total) fail(Cause::too_large, "more than 1 PiB");
+    if (entry.size > kMost - total) fail(kTooLarge, "more than 1 PiB");
     total += entry.size;
   }
   if (has_tree_ && tree_.entries() != entries)
-    fail(Cause::not_copied, "its files changed meanwhile (run the command again)");
+    fail(kNotCopied, "its files changed meanwhile (run the command again)");
   if (has_tree_) return;
   tree_ = std::move(tree);
   renamed_ = std::move(renamed);
@@ -86,7 +84,7 @@ void Push::check_private(const LocalTree& tree) const {
   for (const std::string& word : request_.tree.sources) words.push_back(pull_word(word));
   const std::string found = private_parts_of_host(tree, words);
   if (!found.empty())
-    fail(Cause::not_copied,
+    fail(kNotCopied,
          fmt::format("{} would go to all other hosts (name what is meant, or give --force)", found));
 }
 

@@ -18,13 +18,13 @@
 #include "podrun/transfer/local_archive.hpp"
 #include "podrun/transfer/push.hpp"
 #include "podrun/transfer/push_talk.hpp"
+#include "podrun/transfer/transfer_failures.hpp"
 
 namespace podrun::transfer {
 namespace {
 
 using link::Cause;
 using link::HostError;
-using link::Stage;
 
 }  // namespace
 
@@ -47,7 +47,7 @@ asio::awaitable<void> Push::stage(PushTalk& talk, std::size_t host, const ScanHe
   std::string_view why = answer;
   const std::string_view digest = take_part(why, ' ');
   if (digest != archive->digest(header.digest))
-    throw HostError({Stage::copying, Cause::files_differ,
+    throw HostError({kCopying, kFilesDiffer,
                      why.empty() ? fmt::format("staged {}", digest)
                                  : fmt::format("the digests there failed: {}{}", why, doubt_of_name(why))});
 }
@@ -60,8 +60,7 @@ asio::awaitable<std::string> Push::stage_directly(PushTalk& talk, const std::sha
   const bool is_read = co_await talk.write_archive(*archive, digest, std::move(trailer), share.sent, {});
   const std::string answer = co_await talk.answer();
   constexpr std::string_view kStaged = "staged ";
-  if (!is_read || !answer.starts_with(kStaged))
-    throw HostError({Stage::copying, Cause::files_differ, answer});
+  if (!is_read || !answer.starts_with(kStaged)) throw HostError({kCopying, kFilesDiffer, answer});
   co_return answer.substr(kStaged.size());
 }
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/transfer/push_talk.hpp"
 
+#include "podrun/transfer/transfer_failures.hpp"
+
 namespace podrun::transfer {
 
 using link::Cause;
 using link::HostError;
-using link::Stage;
 
 asio::awaitable<std::string> PushTalk::read() {
   const std::optional<Chunk> output = co_await reader_.read();
-  if (!output) throw HostError({Stage::copying, Cause::ended_early, reader_.describe_end()});
+  if (!output) throw HostError({kCopying, Cause::ended_early, reader_.describe_end()});
   co_return std::string(output->bytes());
 }
 

@@ -20,6 +20,7 @@
 #include "podrun/link/failure.hpp"
 #include "podrun/transfer/comparison.hpp"
 #include "podrun/transfer/ignore_rules.hpp"
+#include "podrun/transfer/transfer_failures.hpp"
 
 namespace podrun::transfer {
 namespace {
@@ -101,7 +102,7 @@ std::optional<LocalSource> first_directory(const TreeRequest& request) {
 }
 
 [[noreturn]] void refuse(std::string detail) {
-  throw link::HostError({link::Stage::copying, link::Cause::too_large, std::move(detail)});
+  throw link::HostError({kCopying, kTooLarge, std::move(detail)});
 }
 
 }  // namespace
@@ -117,8 +118,7 @@ void PathBudget::spend(std::size_t record, std::size_t name) {
 
 void refuse_listed(std::string_view what) {
   constexpr std::size_t kShown = 200;
-  throw link::HostError(
-      {link::Stage::copying, link::Cause::unexpected_answer, std::string(what.substr(0, kShown))});
+  throw link::HostError({kCopying, link::Cause::unexpected_answer, std::string(what.substr(0, kShown))});
 }
 
 bool goes_down(std::string_view path) {

@@ -11,6 +11,7 @@
 #include "podrun/base/text.hpp"
 #include "podrun/link/failure.hpp"
 #include "podrun/transfer/remote_paths.hpp"
+#include "podrun/transfer/transfer_failures.hpp"
 
 namespace podrun::transfer {
 namespace {
@@ -225,7 +226,7 @@ std::optional<std::string> take_answer(std::string& output) {
   output.erase(0, end + 1);
   constexpr std::string_view kError = "error ";
   if (line.starts_with(kError))
-    throw link::HostError({link::Stage::copying, link::Cause::other, line.substr(kError.size())});
+    throw link::HostError({kCopying, link::Cause::other, line.substr(kError.size())});
   return line;
 }
 

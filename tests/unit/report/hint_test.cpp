@@ -216,7 +216,7 @@ TEST(BusyHint, IsForACleanUpThatALiveProcessForbids) {
   EXPECT_THAT(hint(link::Stage::clean_up, "pid 12 (python3) holds /dev/accel0 for the job $(id)"),
               testing::StartsWith("podrun: podrun kill lists"));
   EXPECT_EQ(hint(link::Stage::clean_up, "/tmp/tpu_logs cannot be moved aside"), "none");
-  EXPECT_EQ(hint(link::Stage::copying, "pid 12 (python3) holds /dev/accel0"), "none");
+  EXPECT_EQ(hint(link::Stage::sending_file, "pid 12 (python3) holds /dev/accel0"), "none");
 }
 
 TEST(LocalPathHint, NamesTheScriptThatIsOnlyHere) {

@@ -21,6 +21,8 @@ using State = run::RunPolicy::State;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+constexpr link::StageWords kCopying{.identifier = "copying", .words = "copying", .doing = "copying"};
+
 class StatusTest : public testing::Test {
  protected:
   /// Hosts that have been in this state for a time.
@@ -55,7 +57,7 @@ class StatusTest : public testing::Test {
   }
   void set_copying(std::size_t host, int silent_seconds = 0) {
     set(host, State::connecting, silent_seconds);
-    status_.hosts[host].stage = link::Stage::copying;
+    status_.hosts[host].stage = kCopying;
   }
   std::vector<std::string> list() { return status_list(status_, now_); }
 

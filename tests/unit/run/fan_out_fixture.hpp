@@ -27,6 +27,9 @@
 
 namespace podrun::test {
 
+/// The stage of prepare_host_.
+inline constexpr link::StageWords kPreparing{"preparing", "preparing"};
+
 /// Keeps lines as `1 out: text`.
 class RecordingSink final : public output::Sink {
  public:
@@ -75,7 +78,8 @@ class FanOutTest : public testing::Test {
                         input_ ? &*input_ : nullptr,
                         [this] { left_ = true; },
                         [this](const run::Notice& notice) { hear(notice); },
-                        prepare_host_};
+                        prepare_host_,
+                        kPreparing};
     fan_out_.emplace(plan_, world);
     notices_.emplace(context_->get_executor(), plan_, fan_out_->policy(), *output_,
                      report::FirstFailures::not_told, report::OwnWordsFor());

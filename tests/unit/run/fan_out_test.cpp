@@ -38,7 +38,7 @@ TEST_F(FanOutTest, StartsNoHostBeforeAllArePrepared) {
   };
   begin();
   EXPECT_EQ(told(0), "");
-  EXPECT_EQ(fan_out_->status().hosts[1].stage, link::Stage::copying);
+  EXPECT_EQ(fan_out_->status().hosts[1].stage, test::kPreparing);
   prepared.notify();
   EXPECT_EQ(finish(), "ok, ok");
 }
@@ -46,20 +46,20 @@ TEST_F(FanOutTest, StartsNoHostBeforeAllArePrepared) {
 TEST_F(FanOutTest, StartsNothingWhenAHostCannotBePrepared) {
   set_up(2);
   prepare_host_ = [](std::size_t host, supervisor::Supervised&) -> asio::awaitable<void> {
-    if (host == 1) throw link::HostError({link::Stage::copying, link::Cause::other, "disk full"});
+    if (host == 1) throw link::HostError({test::kPreparing, link::Cause::other, "disk full"});
     co_return;
   };
-  EXPECT_EQ(run(), "not started, not ready: copying: disk full");
+  EXPECT_EQ(run(), "not started, not ready: preparing: disk full");
   EXPECT_EQ(told(0), "");
 }
 
 TEST_F(FanOutTest, StartsASingleHostOnlyWhenItIsPrepared) {
   set_up(1);
   prepare_host_ = [](std::size_t, supervisor::Supervised&) -> asio::awaitable<void> {
-    throw link::HostError({link::Stage::copying, link::Cause::other, "disk full"});
+    throw link::HostError({test::kPreparing, link::Cause::other, "disk full"});
     co_return;
   };
-  EXPECT_EQ(run(), "not ready: copying: disk full");
+  EXPECT_EQ(run(), "not ready: preparing: disk full");
 }
 
 TEST_F(FanOutTest, StartsNothingWhenAHostRefuses) {

@@ -15,6 +15,9 @@ namespace {
 using namespace std::chrono_literals;
 using test::PolicyRun;
 
+constexpr link::StageWords kReading{"reading", "reading"};
+constexpr link::StageWords kWatching{.identifier = "watching", .words = "watching", .is_answer = false};
+
 TEST(RunPolicyRetry, ConnectsAgainWhereThatMayHelp) {
   PolicyRun run(2);
   run.on(event::Begin{});
@@ -71,9 +74,19 @@ TEST(RunPolicyRetry, GoesOnForeverWithAPreparationThatWasInterrupted) {
   run.after(2s);
   EXPECT_EQ(run.on(event::NotReady{1, {link::Stage::login, link::Cause::permission_denied}}), "");
   run.on(event::Reached{0});
-  EXPECT_EQ(run.on(event::NotReady{0, {link::Stage::job_log, link::Cause::file_missing, "no job"}}), "");
-  EXPECT_EQ(run.result(),
-            "not ready: output of the job: no job, unreachable: login: permission denied (2 attempts)");
+  EXPECT_EQ(run.on(event::NotReady{0, {kReading, link::Cause::file_missing, "no job"}}), "");
+  EXPECT_EQ(run.result(), "not ready: reading: no job, unreachable: login: permission denied (2 attempts)");
+}
+
+TEST(RunPolicyRetry, GoesOnAfterAFailureThatIsNoAnswer) {
+  PolicyRun run(1, {.retries = 0, .on_unreachable = OnUnreachable::skip, .resumes = true});
+  run.on(event::Begin{});
+  run.on(event::Reached{0});
+  EXPECT_EQ(run.on(event::NotReady{0, {kWatching, link::Cause::ended_early}}), "retry 0 (attempt 2)");
+  run.after(8s);
+  run.on(event::Reached{0});
+  EXPECT_EQ(run.on(event::NotReady{0, {kWatching, link::Cause::flood}}), "");
+  EXPECT_EQ(run.result(), "unreachable: watching: the output does not stop though podrun takes none");
 }
 
 TEST(RunPolicyRetry, NeverGoesOnWithAHostThatWasNotReached) {

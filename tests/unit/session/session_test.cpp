@@ -194,6 +194,8 @@ TEST_F(SessionTest, AnswersOnStandardOutput) {
   EXPECT_EQ(all_of(out_), "text\n");
 }
 
+constexpr link::StageWords kPreparing{"preparing", "preparing"};
+
 /// Records what the session asks of the preparation.
 class PreparingMode final : public CommandMode, private HostPreparation {
  public:
@@ -206,9 +208,10 @@ class PreparingMode final : public CommandMode, private HostPreparation {
 
  private:
   void begin_pass(output::Output& /*output*/) override { calls.emplace_back("begin"); }
+  link::Stage stage() const override { return kPreparing; }
   asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& /*supervised*/) override {
     calls.push_back(fmt::format("prepare {}", host));
-    if (fails_on == host) throw link::HostError({link::Stage::copying, link::Cause::other, "no room"});
+    if (fails_on == host) throw link::HostError({kPreparing, link::Cause::other, "no room"});
     co_return;
   }
 };

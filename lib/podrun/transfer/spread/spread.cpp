@@ -13,12 +13,12 @@
 #include "podrun/transfer/spread/host_archive.hpp"
 #include "podrun/transfer/spread/scripts.hpp"
 #include "podrun/transfer/spread/spread_group.hpp"
+#include "podrun/transfer/transfer_failures.hpp"
 
 namespace podrun::transfer {
 
 using link::Cause;
 using link::HostError;
-using link::Stage;
 
 Spread::Spread(SpreadRequest request, std::size_t hosts, HostWaits& waits,
                std::function<bool()> are_all_staged)
@@ -69,8 +69,7 @@ asio::awaitable<std::string> Spread::stage(PushTalk& talk, std::size_t host, std
     answer = co_await group->stage(talk, host, digest, std::move(trailer), share);
   } catch (const HostError& error) {
     const link::Failure& failure = error.failure();
-    was_silent_[host] =
-        was_silent_[host] || (failure.cause == Cause::no_answer && failure.stage == Stage::copying);
+    was_silent_[host] = was_silent_[host] || (failure.cause == Cause::no_answer && failure.stage == kCopying);
     throw;
   }
   share.sent = share.total;
@@ -150,7 +149,7 @@ asio::steady_timer Spread::stop_later(const asio::any_io_executor& executor,
   const auto limit = std::chrono::ceil<std::chrono::seconds>(request_.limits.silent);
   asio::steady_timer timer(executor, limit);
   timer.async_wait([stop = std::move(stop), limit](const std::error_code& cancelled) {
-    if (!cancelled) stop({.stage = Stage::copying, .cause = Cause::no_answer, .after = limit});
+    if (!cancelled) stop({.stage = kCopying, .cause = Cause::no_answer, .after = limit});
   });
   return timer;
 }

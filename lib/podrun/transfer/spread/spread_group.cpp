@@ -22,13 +22,13 @@
 #include "podrun/transfer/spread/peer_address.hpp"
 #include "podrun/transfer/spread/scripts.hpp"
 #include "podrun/transfer/spread/spread_member.hpp"
+#include "podrun/transfer/transfer_failures.hpp"
 
 namespace podrun::transfer {
 namespace {
 
 using link::Cause;
 using link::HostError;
-using link::Stage;
 
 /// How long the first host is held back after the last one has come: for further hosts, and until those that
 /// are here have joined another. SpreadPlan has given up on the latter then.
@@ -40,7 +40,7 @@ using Clock = SpreadPlan::TimePoint::clock;
 }  // namespace
 
 void refuse_answer(std::string_view answer) {
-  throw HostError({Stage::copying, Cause::unexpected_answer, std::string(answer)});
+  throw HostError({kCopying, Cause::unexpected_answer, std::string(answer)});
 }
 
 std::uint64_t number_in(std::string_view word, std::string_view answer) {
@@ -177,8 +177,7 @@ asio::awaitable<std::string> SpreadGroup::next_answer(Member& member) {
 
 void SpreadGroup::fail_to_hand_on(const std::string& why) const {
   const char* const hint = of_host_ ? "" : " (leave out --spread)";
-  throw HostError(
-      {Stage::copying, Cause::other, fmt::format("handing the files on failed: {}{}", why, hint)});
+  throw HostError({kCopying, Cause::other, fmt::format("handing the files on failed: {}{}", why, hint)});
 }
 
 void SpreadGroup::take(Member& member, std::string_view answer) {

@@ -15,13 +15,13 @@
 #include "podrun/transfer/spread/peer_address.hpp"
 #include "podrun/transfer/spread/scripts.hpp"
 #include "podrun/transfer/spread/spread_member.hpp"
+#include "podrun/transfer/transfer_failures.hpp"
 
 namespace podrun::transfer {
 namespace {
 
 using link::Cause;
 using link::HostError;
-using link::Stage;
 
 std::optional<std::string> from_hex(std::string_view text) {
   std::string bytes;
@@ -83,7 +83,7 @@ asio::awaitable<void> SpreadGroup::read_server(std::shared_ptr<Member> member) {
     if (member->is_leaving) co_return;
     if (member->failed.empty() || error.failure().cause != Cause::ended_early) throw;
   }
-  throw HostError({Stage::copying, Cause::not_copied, member->failed});
+  throw HostError({kCopying, kNotCopied, member->failed});
 }
 
 asio::awaitable<void> SpreadGroup::take_of_server(Member& member, std::string answer) {
@@ -119,7 +119,7 @@ asio::awaitable<void> SpreadGroup::take_of_server(Member& member, std::string an
 asio::awaitable<void> SpreadGroup::greet_server(Member& member, std::string_view words) {
   const std::string_view address = take_part(words, ' ');
   if (!words.empty()) {
-    throw HostError({Stage::copying, Cause::other,
+    throw HostError({kCopying, Cause::other,
                      fmt::format("it cannot serve its files: {} (podrun pull, then podrun push)", words)});
   }
   std::string plan;
@@ -153,8 +153,7 @@ void SpreadGroup::take_sum(std::string_view words, std::string_view answer) {
   const std::uint64_t end = std::min(begin + kSpreadBlock, archive_->size());
   const std::string both = of_host_->sum_with_heads(begin, end, *sum);
   if (index < known && std::string_view(sums_).substr(index * kSumSize, kSumSize) != both) {
-    throw HostError(
-        {Stage::copying, Cause::not_copied, "its files changed meanwhile (run the command again)"});
+    throw HostError({kCopying, kNotCopied, "its files changed meanwhile (run the command again)"});
   }
   if (index < known) return;
   sums_ += both;

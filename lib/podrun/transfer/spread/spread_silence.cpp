@@ -9,6 +9,7 @@
 
 #include "podrun/base/text.hpp"
 #include "podrun/transfer/spread/spread_member.hpp"
+#include "podrun/transfer/transfer_failures.hpp"
 
 namespace podrun::transfer {
 namespace {
@@ -112,7 +113,7 @@ void SpreadGroup::fail_as_silent(Member& member, SpreadWatch::Time allowance) {
   const bool may_help =
       member.way != Member::Way::direct && member.share.is_spread && member.share.sent < archive_->size();
   const SpreadWatch::Time time = watch_.limits().silent + allowance;
-  member.talk.stream()->stop({.stage = link::Stage::copying,
+  member.talk.stream()->stop({.stage = kCopying,
                               .cause = link::Cause::no_answer,
                               .retry = may_help ? link::Retry::may_help : link::Retry::no,
                               .after = std::chrono::ceil<std::chrono::seconds>(time)});
