@@ -9,7 +9,7 @@
 
 #include "podrun/transfer/spread/spread_group.hpp"
 
-// The parts of the conversation with relays that spread.cpp and spread_server.cpp share.
+// The parts of the conversation with relays that the files of SpreadGroup share.
 namespace podrun::transfer {
 
 inline constexpr std::uint64_t kSpreadBlock = 1 << 20;  ///< of relay.py
