@@ -4,9 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "cli/specs_from_options.hpp"
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/output/escape.hpp"
+
+#include "cli/specs_from_options.hpp"
 
 namespace podrun::cli {
 namespace {
