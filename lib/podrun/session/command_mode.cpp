@@ -58,8 +58,7 @@ void JsonReport::report(output::Output& output, std::size_t host, const run::Hos
   output.print(report::exit_event(wall_time(), run_.plan.hosts[host], outcome, since_start()));
 }
 
-CommandMode::CommandMode(const RunSpec& run, const Session& session)
-    : run_(run), session_(session), session_lives_(session.lender()) {
+CommandMode::CommandMode(const RunSpec& run, const Session& session) : run_(run), session_(session) {
   if (run.view.json) json_.emplace(run);
 }
 

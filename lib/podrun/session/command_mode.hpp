@@ -7,7 +7,6 @@
 #include <optional>
 #include <vector>
 
-#include "podrun/base/expect.hpp"
 #include "podrun/output/last_lines.hpp"
 #include "podrun/session/mode.hpp"
 #include "podrun/session/session.hpp"
@@ -70,7 +69,6 @@ class CommandMode : public Mode {
 
   const RunSpec& run_;
   const Session& session_;
-  const Borrowed session_lives_;
   std::optional<JsonReport> json_;
   std::shared_ptr<output::LastLines> last_lines_;
   std::optional<std::string> warning_;  ///< for the moment when the first host starts
