@@ -201,21 +201,36 @@ void refuse_messages(std::string_view text, std::string_view where, LinesOf kind
 
 namespace {
 
-/// States of machines, pods, nodes and jobs that no host is called.
-constexpr std::array kStates = std::to_array<std::string_view>(
-    {"ready",       "notready",   "running",   "pending",   "active",    "starting",  "provisioning",
-     "creating",    "staging",    "stopped",   "stopping",  "suspended", "repairing", "deleting",
-     "terminating", "terminated", "preempted", "succeeded", "completed", "failed",    "evicted",
-     "unknown",     "error",      "healthy",   "up",        "idle"});
+/// States of machines, pods and nodes, as gcloud, kubectl, aws and sinfo write them.
+constexpr std::array<std::string_view, 17> kStates = {
+    "READY",      "RUNNING",   "CREATING", "PREEMPTED", "TERMINATED",   "STOPPED",
+    "STOPPING",   "STAGING",   "ACTIVE",   "STARTING",  "PROVISIONING", "SUSPENDED",
+    "SUSPENDING", "REPAIRING", "DELETING", "HEALTHY",   "FAILED"};
+constexpr std::array<std::string_view, 20> kStatesBeside = {"Running",
+                                                            "Pending",
+                                                            "Ready",
+                                                            "NotReady",
+                                                            "Succeeded",
+                                                            "Completed",
+                                                            "Complete",
+                                                            "Failed",
+                                                            "Unknown",
+                                                            "Terminating",
+                                                            "Error",
+                                                            "Evicted",
+                                                            "Up",
+                                                            "running",
+                                                            "ContainerCreating",
+                                                            "CrashLoopBackOff",
+                                                            "ImagePullBackOff",
+                                                            "pending",
+                                                            "stopped",
+                                                            "idle"};
 
 /// `1/1`: how many containers of a pod are ready.
 bool is_fraction(std::string_view word) {
   const std::size_t slash = word.find('/');
   return slash != npos && to_number(word.substr(0, slash)) && to_number(word.substr(slash + 1));
-}
-
-bool names_a_state(std::string_view word) {
-  return std::ranges::find(kStates, lower_case(word)) != kStates.end();
 }
 
 /// The lower-case words of `NAT_IP`, `networkIP` and `INTERNAL-IP`; the last of them.
@@ -253,8 +268,9 @@ std::string_view first_word(std::string_view below) {
 void refuse_cell(std::string_view word, const HostEntry& line) {
   const std::string_view first = line.text.substr(0, line.text.find_first_of(" ,;"));
   const bool is_beside = word.data() > line.text.data() + 1;
-  const bool is_state = (is_beside && is_upper_case(word) && !is_upper_case(first)) ||
-                        ((is_beside || is_upper_case(word)) && names_a_state(word));
+  const bool is_state = std::ranges::find(kStates, word) != kStates.end() ||
+                        (is_beside && (std::ranges::find(kStatesBeside, word) != kStatesBeside.end() ||
+                                       (is_upper_case(word) && !is_upper_case(first))));
   if (is_fraction(word)) refuse(line.where, {"", "a table of kubectl", kPodsAdvice});
   if (is_state)
     refuse(line.where, {"", fmt::format("a table, with {:?} in it", word),
@@ -270,17 +286,20 @@ void refuse_cell(std::string_view word, const HostEntry& line) {
 }
 
 bool is_heading(std::string_view line, std::string_view below) {
-  constexpr std::array<std::string_view, 9> kHeadings = {"name", "hostname", "NODELIST", "NodeList", "NODE",
-                                                         "HOST", "HOSTS",    "POD",      "INSTANCE"};
+  constexpr std::array<std::string_view, 25> kHeadings = {
+      "NAME",        "name",       "IP_ADDRESS", "ip_address",      "INTERNAL_IP", "EXTERNAL_IP", "NODELIST",
+      "NODE",        "NodeList",   "HOST",       "HOSTS",           "HOSTNAME",    "HOSTNAMES",   "IP",
+      "POD_IP",      "ADDRESS",    "POD",        "PodIP",           "PODIP",       "INSTANCE",    "NAT_IP",
+      "INTERNAL-IP", "NETWORK_IP", "hostname",   "PrivateIpAddress"};
   const bool is_of_ansible = line.starts_with("hosts (") && line.ends_with("):");
   if (is_rule(line) || is_of_ansible) return true;
   if (line.size() > 2 && line.front() == '"' && line.back() == '"') line = line.substr(1, line.size() - 2);
-  const bool is_upper = is_upper_case(line);
-  if (std::ranges::find(kHeadings, line) != kHeadings.end() || (is_upper && names_a_field(line))) return true;
+  if (std::ranges::find(kHeadings, line) != kHeadings.end()) return true;
   const std::string_view next = first_word(below);
   if (line.find_first_of(" ,;=[/") != npos || next.empty()) return false;
   const bool has_hyphen = line.find('-') != npos;  // as names of hosts have: vpc-ip
-  const bool may_be_field = is_upper ? !names_a_state(line) : !has_hyphen && names_a_field(line);
+  const bool may_be_field = is_upper_case(line) ? std::ranges::find(kStates, line) == kStates.end()
+                                                : !has_hyphen && names_a_field(line);
   return may_be_field && (is_address(next) || is_rule(next));
 }
 
