@@ -78,7 +78,7 @@ def test_its_pages_and_keys(on_screen, hosts):
     screen.wait_for(is_complete)
 
     screen.type("n\r")
-    screen.wait_for(has("worker 2", "RAM", "ssh 2 top"))
+    screen.wait_for(has("worker 2", "RAM", "ssh 2 -t top"))
     assert not rows(screen)
     for columns, lines in ((40, 12), (200, 50), (80, 24)):
         screen.resize(columns, lines)

@@ -103,7 +103,10 @@ class PageWriter {
 
  private:
   void add_text(std::string_view text, std::size_t indent) {
-    const std::size_t mark = mark_of(text);
+    std::size_t mark = mark_of(text);
+    const bool is_in_text = !paragraph_.empty() && lead_.find_first_not_of(' ') == npos;
+    if (is_in_text && !text.starts_with("* ") && !text.starts_with("1. "))
+      mark = 0;  // a sentence may end with a number
     if (mark > 0 || paragraph_.empty()) {
       end_paragraph();
       lead_ = std::string(indent, ' ').append(text.substr(0, mark));

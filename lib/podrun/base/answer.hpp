@@ -54,7 +54,7 @@ class AnswerLine {
     return is_whole;
   }
 
-  /// Adds an entry, unless the list is full. With `once`: unless another entry has the same value.
+  /// Adds an entry, unless the list is full; add_once(): or another entry has the same value.
   template <typename Value>
   bool add(std::vector<Value>& list, Read<Value> read) {
     Value value{};

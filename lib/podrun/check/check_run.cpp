@@ -34,7 +34,7 @@ class TimedReplies final : public session::Replies {
   explicit TimedReplies(std::size_t hosts) : Replies(hosts), clocks_(hosts) {}
 
   void line(const output::Line& line) override {
-    if (line.stream == StreamId::out && line.text.starts_with("clock ")) {
+    if (line.stream == StreamId::out && line.text.starts_with("time ")) {
       const std::scoped_lock lock(mutex_);
       clocks_[line.host] = ClockReport{std::chrono::system_clock::now(), Clock::now()};
     }

@@ -19,7 +19,7 @@
 #   kept_lock text
 #
 # start: in clock ticks after boot; with the pid it names a process. state: D waits in the kernel, not even KILL ends it. command: its words,
-# or the first 300 bytes of them. mark: of the run that started it, RUN.WORKER. or RUN.job-WORKER-NAME.; run_lives: that run has not ended.
+# or the first 300 bytes of them. mark: of the run that started it, RUN.WORKER., RUN.job-WORKER-NAME. or RUN.watch.WORKER.; run_lives: that run has not ended.
 # cgroup: of a container. kept_lock: why a lock file was not removed. above: podrun's shell and its ancestors.
 #
 # shellcheck disable=SC2010,SC2034,SC2086,SC2046  # ls reads links at once; pids, and words that programs print, are to be split

@@ -10,11 +10,13 @@
 namespace podrun::restarts {
 namespace {
 
+constexpr std::size_t kMostText = 64;  ///< bytes of a name or a device: messages show them
+
 /// The one with this pid.
 Obstacle& obstacle(SettledHost& host, std::uint64_t pid, const std::string& name) {
   auto known = std::ranges::find(host.obstacles, pid, &Obstacle::pid);
   if (known == host.obstacles.end()) known = host.obstacles.insert(known, {.pid = pid});
-  known->name = name;
+  known->name = name.substr(0, kMostText);
   return *known;
 }
 
@@ -32,7 +34,8 @@ SettledHost parse_settled_host(std::string_view output, std::string_view nonce) 
     found.state = left.state;
   }
   for (const SettleAnswer::Holder& holder : answer.holders) {
-    if (!devices::is_watcher(holder.name)) obstacle(host, holder.pid, holder.name).device = holder.device;
+    if (!devices::is_watcher(holder.name))
+      obstacle(host, holder.pid, holder.name).device = holder.device.substr(0, kMostText);
   }
   return host;
 }

@@ -17,7 +17,7 @@ namespace podrun::restarts {
 /// A process that keeps a try from starting.
 struct Obstacle {
   std::uint64_t pid = 0;
-  std::string name = {};    ///< at most 15 bytes
+  std::string name = {};    ///< 15 bytes on Linux; at most 64
   char state = '?';         ///< `D`: waits in the kernel, not even KILL ends it. proc(5), stat
   bool is_left = false;     ///< of the last try: KILL has not ended it
   std::string device = {};  ///< the accelerator, or lock file of libtpu, that it has open; empty: none

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -72,9 +73,11 @@ Json chip(const HostReport& report, std::size_t index) {
   add_tenths(one, "celsius", found->celsius);
   add_tenths(one, "mhz", found->mhz);
   add_tenths(one, "most_mhz", found->most_mhz);
+  std::map<std::uint64_t, std::string_view> reasons;  // in the order of their bits
   for (const ClockReason& reason : kClockReasons) {
-    if (found->is_slowed_by(reason)) one["slowed_by"].push_back(reason.name);
+    if (found->is_slowed_by(reason)) reasons.emplace(reason.bit, reason.name);
   }
+  for (const auto& [bit, name] : reasons) one["slowed_by"].push_back(name);
   if (found->slowed_by) one.emplace("slowed_by", Json::array());
   add(one, "ecc", found->ecc_errors);
   return one;

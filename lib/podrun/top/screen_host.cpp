@@ -79,15 +79,22 @@ class HostPage {
     add_figures();
     add_disks();
     add_links();
-    lines_.push_back("");
-    constexpr std::string_view kAfter = "   all its processes";
-    const std::string command = command_line(fmt::format("ssh {} top", pod_.hosts()[host_].worker), facts_,
-                                             columns_ - std::min(columns_, kAfter.size()));
-    add("", fmt::format("{}{}", command, kAfter), Style::dim);
+    add_command();
     return std::move(lines_);
   }
 
  private:
+  /// Where podrun ssh reaches the host.
+  void add_command() {
+    const hosts::Host& host = pod_.hosts()[host_];
+    const bool has_via = facts_.host_options.find("--via") != std::string::npos;
+    if (host.kind == hosts::HostKind::local || has_via) return;
+    constexpr std::string_view kAfter = "   all its processes";
+    const std::string command = command_line(fmt::format("ssh {} -t top", host.worker), facts_,
+                                             columns_ - std::min(columns_, kAfter.size()));
+    lines_.push_back("");
+    add("", fmt::format("{}{}", command, kAfter), Style::dim);
+  }
   void add(std::string_view name, std::string_view text, Style style = Style::plain) {
     StyledLine line(display_, columns_);
     line.add(name, Style::bold);

@@ -16,6 +16,8 @@ class HostWaits {
  public:
   explicit HostWaits(std::size_t hosts) : abandoned_(hosts) {}
 
+  /// Call this before each pass of the run.
+  void begin_pass() { abandoned_.assign(abandoned_.size(), false); }
   /// Call this when an attempt of the host begins.
   void begin_attempt(std::size_t host) { abandoned_[host] = false; }
   /// Call this when the run gives up an attempt: its wait() fails.

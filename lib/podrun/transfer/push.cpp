@@ -115,6 +115,7 @@ bool Push::may_be_name(const LocalTree& tree) const {
 void Push::begin_pass() {
   writers_.clear();
   deletes_all_ = false;
+  waits_.begin_pass();
   spread_.begin_pass();
   for (HostShare& share : shares_) share.is_staged = false;
 }

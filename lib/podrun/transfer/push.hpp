@@ -187,7 +187,7 @@ class PushRun {
   /// Asks about the home directory and keys in the sources, if they are there and nobody has been asked. An
   /// exit status if they must not be sent.
   std::optional<int> confirm(session::Session& session);
-  /// Makes the copy after confirm(), and says how that went. Call once. The exit status.
+  /// Makes the copy after confirm(), and says how that went. The exit status.
   int run(session::Session& session);
 
  private:

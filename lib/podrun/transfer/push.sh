@@ -1,5 +1,5 @@
 # A push on one host, up to the switch: lists the files of the host, stages the files that podrun sends, and checks that they can be
-# switched. Follows helper.sh. Needs place.sh and load_relay.sh.
+# switched. Follows helper.sh. Needs place.sh, load_relay.sh and staging_place.sh.
 # Words: DIRECTORY TARGET NAME FLAGS [PATHS...]
 # Variables of the host: HOME
 #

@@ -44,5 +44,11 @@ TEST(FailuresOfFeatures, HaveDocumentedCauses) {
             documented("cause"));
 }
 
+TEST(FailuresOfFeatures, HaveWordsForTheStatusLine) {
+  EXPECT_EQ(transfer::kCopying.doing, "copying");
+  EXPECT_EQ(jobs::kJobName.doing, "reserving the name");
+  EXPECT_EQ(jobs::kJobLog.doing, "following");
+}
+
 }  // namespace
 }  // namespace podrun::cli

@@ -55,7 +55,8 @@ TEST(DeviceHolders, IgnoresBrokenLines) {
       "podrun-holders n\nprocess\nprocess 0 1 1 1 S x\nprocess -1 1 1 1 S x\nprocess 1 x 1 1 S x\nprocess 1 "
       "1 u "
       "1 S x\n"
-      "process 1 1 1 99999999999999999999 S x\nprocess 1 1 1 1 SS x\nholds 5 /dev/accel0\nholds\nabove x\n"
+      "process 1 1 1 99999999999999999999 S x\nprocess 1 1 1 1 SS x\nprocess 1 1 1 1\nprocess 1 1 1 1  "
+      "x\nholds 5 /dev/accel0\nholds\nabove x\n"
       "process 4 4 4 4 S one\nprocess 4 5 4 4 S two\nwhat is this\n",
       "n");
   EXPECT_FALSE(list.is_complete);
@@ -65,7 +66,7 @@ TEST(DeviceHolders, IgnoresBrokenLines) {
 }
 
 TEST(DeviceHolders, IgnoresTheListOfAnotherRun) {
-  EXPECT_FALSE(read_answer<DeviceHolders>("podrun-holders m\nend\n", "podrun-holders n").is_complete);
+  EXPECT_FALSE(read_answer<DeviceHolders>("podrun-holders m\nend\n", "n").is_complete);
 }
 
 TEST(DeviceHolders, ReadsSingleLines) {
