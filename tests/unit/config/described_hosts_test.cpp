@@ -60,7 +60,7 @@ std::optional<std::string> list_of(const std::string& text, Addresses which = Ad
   return described ? std::optional(described->list) : std::nullopt;
 }
 
-std::string error_of(const std::string& text) {
+std::string hosts_error(const std::string& text) {
   return usage_error([&] { hosts_of_description(text); });
 }
 
@@ -108,16 +108,16 @@ TEST(Description, IsNoListOfHosts) {
 }
 
 TEST(Description, WithoutHostsIsAnError) {
-  EXPECT_EQ(error_of("name: projects/p/nodes/my-tpu\nstate: CREATING\n"),
+  EXPECT_EQ(hosts_error("name: projects/p/nodes/my-tpu\nstate: CREATING\n"),
             "standard input: no networkEndpoints of \"my-tpu\", its state is CREATING "
             "(expected the output of "
             "gcloud compute tpus tpu-vm describe for a TPU that is READY)");
-  EXPECT_THAT(error_of("networkEndpoints: []\n"), HasSubstr("standard input: no networkEndpoints (expected"));
-  EXPECT_THAT(error_of("networkEndpoints:\n- port: 8470\n"),
+  EXPECT_THAT(hosts_error("networkEndpoints: []\n"), HasSubstr("standard input: no networkEndpoints (expected"));
+  EXPECT_THAT(hosts_error("networkEndpoints:\n- port: 8470\n"),
               HasSubstr("standard input: no ipAddress of worker 0"));
-  EXPECT_THAT(error_of("networkEndpoints:\n- 10.0.0.1\n"), HasSubstr("no ipAddress of worker 0"));
-  EXPECT_THAT(error_of("{}"), HasSubstr("no list of hosts in this YAML or JSON"));
-  EXPECT_THAT(error_of("[]"), HasSubstr("no TPU in it"));
+  EXPECT_THAT(hosts_error("networkEndpoints:\n- 10.0.0.1\n"), HasSubstr("no ipAddress of worker 0"));
+  EXPECT_THAT(hosts_error("{}"), HasSubstr("no list of hosts in this YAML or JSON"));
+  EXPECT_THAT(hosts_error("[]"), HasSubstr("no TPU in it"));
 }
 
 TEST(Description, GivesAddressesAlone) {
@@ -125,7 +125,7 @@ TEST(Description, GivesAddressesAlone) {
        {"local", "tpu-[0-3]", "10.0.0.1:22", "me@10.0.0.1", "'# none'", "'10.0.0.1 slots=8'",
         R"("10.0.0.1\n10.0.0.2")", R"("10.0.0.1\0")", R"("::1\0")", "10.0.0", "fe80::1%eth0"}) {
     EXPECT_THAT(
-        error_of(std::string("networkEndpoints:\n- ipAddress: 10.0.0.1\n- ipAddress: ") + text + '\n'),
+        hosts_error(std::string("networkEndpoints:\n- ipAddress: 10.0.0.1\n- ipAddress: ") + text + '\n'),
         HasSubstr("standard input: bad ipAddress of worker 1"))
         << text;
   }
@@ -137,8 +137,8 @@ TEST(Description, MayBeAListOfNames) {
   EXPECT_EQ(list_of(R"([["10.0.0.1", "me@b:22"], ["c"]])"), "10.0.0.1\nme@b:22\nc\n");
   for (const char* text :
        {R"(["a b"])", R"(["a,b"])", R"(["a[1-2]"])", R"(["a\nb"])", "[\"a\", null]", R"(["# a"])"})
-    EXPECT_NE(error_of(text), "no error") << text;
-  EXPECT_THAT(error_of("- a\n- &b [b, *b]\n"), HasSubstr("with this alias, a value contains itself"));
+    EXPECT_NE(hosts_error(text), "no error") << text;
+  EXPECT_THAT(hosts_error("- a\n- &b [b, *b]\n"), HasSubstr("with this alias, a value contains itself"));
 }
 
 TEST(Description, OfInstancesGivesTheAddressOfEach) {
@@ -153,7 +153,7 @@ TEST(Description, OfInstancesWithIpv6AloneGivesThatAddress) {
       R"([{"name":"g","networkInterfaces":[{"ipv6Address":"2001:db8::2","ipv6AccessConfigs":[{"externalIpv6":"2001:db8:1::2"}]}]}])";
   EXPECT_EQ(list_of(text), "2001:db8::2\n");
   EXPECT_EQ(list_of(text, Addresses::external), "2001:db8:1::2\n");
-  EXPECT_THAT(error_of(R"([{"name":"g","networkInterfaces":[{"name":"nic0"}]}])"),
+  EXPECT_THAT(hosts_error(R"([{"name":"g","networkInterfaces":[{"name":"nic0"}]}])"),
               HasSubstr("an instance with"));
 }
 
@@ -164,15 +164,15 @@ TEST(Description, SaysThatATpuHasNoExternalAddress) {
 }
 
 TEST(Description, OfAQueuedResourceNeedsNoName) {
-  EXPECT_THAT(error_of(R"({"tpu":{"nodeSpec":[{"nodeId":"a"}]}})"),
+  EXPECT_THAT(hosts_error(R"({"tpu":{"nodeSpec":[{"nodeId":"a"}]}})"),
               HasSubstr("standard input: a queued resource has no addresses"));
 }
 
 TEST(Description, InOtherFormatsOfGcloudNamesTheRightOne) {
-  EXPECT_THAT(error_of("name: a\nnetworkEndpoints: [{'ipAddress': '10.0.0.2'}\nstate: b: c\n"),
+  EXPECT_THAT(hosts_error("name: a\nnetworkEndpoints: [{'ipAddress': '10.0.0.2'}\nstate: b: c\n"),
               HasSubstr("--format json"));
   EXPECT_EQ(list_of("name:  a\nnetworkEndpoints[0].ipAddress:  10.0.0.2\n"), std::nullopt);
-  EXPECT_THAT(error_of("network_ip: 10.0.0.2\n"), HasSubstr("--format json"));
+  EXPECT_THAT(hosts_error("network_ip: 10.0.0.2\n"), HasSubstr("--format json"));
 }
 
 TEST(Description, SaysWhatIsNotReady) {
@@ -195,12 +195,12 @@ TEST(Description, HasNoMoreHostsThanAnyList) {
   for (int worker = 0; worker < 1000; ++worker) text += "{ipAddress: 10.0.0.1}, ";
   text += "]}\n";
   for (int tpu = 0; tpu < 100; ++tpu) text += "- *a\n";
-  EXPECT_THAT(error_of(text), HasSubstr("standard input: too many hosts (expected at most 100000)"));
+  EXPECT_THAT(hosts_error(text), HasSubstr("standard input: too many hosts (expected at most 100000)"));
 }
 
 TEST(Description, NamesTheLineOfASlip) {
-  EXPECT_THAT(error_of("name: a\nnetworkEndpoints: [\n"), HasSubstr("standard input:3: "));
-  EXPECT_THAT(error_of(std::string(1'000, '{')), HasSubstr("standard input:"));
+  EXPECT_THAT(hosts_error("name: a\nnetworkEndpoints: [\n"), HasSubstr("standard input:3: "));
+  EXPECT_THAT(hosts_error(std::string(1'000, '{')), HasSubstr("standard input:"));
 }
 
 }  // namespace
