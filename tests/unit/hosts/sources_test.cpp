@@ -26,7 +26,7 @@ FakeProbe machine(const Variables& variables) {
   return probe;
 }
 
-HostQuery query(IncludeLocal include) {
+HostQuery query_of(IncludeLocal include) {
   HostQuery query;
   query.include_local = include;
   return query;
@@ -35,7 +35,7 @@ HostQuery query(IncludeLocal include) {
 /// `worker name`, with `!` after a host that is reached without ssh.
 Texts found(const FakeProbe& probe, IncludeLocal include = IncludeLocal::no) {
   Texts texts;
-  for (const Host& host : discover(query(include), probe).hosts) {
+  for (const Host& host : discover(query_of(include), probe).hosts) {
     texts.push_back(std::to_string(host.worker) + " " + host.name +
                     (host.kind == HostKind::local ? "!" : ""));
   }
@@ -45,7 +45,7 @@ Texts found(const FakeProbe& probe, IncludeLocal include = IncludeLocal::no) {
 Texts found_with_local(const FakeProbe& probe) { return found(probe, IncludeLocal::yes); }
 
 std::string error_of(const FakeProbe& probe, IncludeLocal include = IncludeLocal::no) {
-  return usage_error([&] { discover(query(include), probe); });
+  return usage_error([&] { discover(query_of(include), probe); });
 }
 
 TEST(Sources, AnswerInTheOrderOfTheManual) {

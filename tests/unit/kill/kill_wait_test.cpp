@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using State = run::RunPolicy::State;
 
-const std::vector<hosts::Host> kHosts = {
+const std::vector<hosts::Host> kWaiting = {
     {.worker = 0, .name = "a"}, {.worker = 1, .name = "b"}, {.worker = 13, .name = "c"}};
 const run::TimePoint kStart{std::chrono::hours(1)};
 
@@ -26,10 +26,10 @@ Choice victim(std::uint64_t pid, std::string name = "python3",
 class KillWaitTest : public testing::Test {
  protected:
   KillWaitTest() {
-    for (std::size_t i = 0; i < kHosts.size(); ++i) {
+    for (std::size_t i = 0; i < kWaiting.size(); ++i) {
       listed_.push_back({i, {}, {victim(2030 + i)}});
       status_.hosts.push_back(
-          {.host = &kHosts[i], .state = State::running, .since = kStart, .tried_since = kStart});
+          {.host = &kWaiting[i], .state = State::running, .since = kStart, .tried_since = kStart});
     }
   }
 

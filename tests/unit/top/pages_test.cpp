@@ -125,7 +125,7 @@ TEST(Screen, NamesAHostByItsFirstLabel) {
   for (std::size_t i = 0; i < 3; ++i)
     hosts.push_back({.worker = i, .name = fmt::format("gpu{}.cluster.example.com", i)});
   hosts.push_back({.worker = 3, .name = "10.128.0.3"});
-  const Pod named(hosts, "", false);
+  const Pod named(hosts, false);
   ScreenState state;
   state.is_folded = false;
   const std::string text = join(draw(named, state, facts_of(pod), kSmall, {}), "\n");
