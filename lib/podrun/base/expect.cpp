@@ -16,18 +16,31 @@ void expect_at_end(bool holds, const char* promise) noexcept {
   if (std::uncaught_exceptions() == 0) expect(holds, promise);  // std::terminate() prints the text
 }
 
-// Without PODRUN_DEV nothing is counted: a lender that has ended too early is not written to.
+namespace {
 
-Borrowed::Borrowed(const Lender& lender) : lender_(lender) {
 #ifdef PODRUN_DEV
-  ++lender_.borrowed_;
+constexpr bool kCounts = true;
+#else
+constexpr bool kCounts = false;
 #endif
+
+}  // namespace
+
+Lender::Lender(const char* promise)
+    : promise_(promise), borrowed_(kCounts ? std::make_shared<std::atomic<std::size_t>>(0) : nullptr) {}
+
+Lender::~Lender() { expect_at_end(!borrowed_ || *borrowed_ == 0, promise_); }
+
+Borrowed::Borrowed(const Lender& lender) : borrowed_(lender.borrowed_) {
+  if (borrowed_) ++*borrowed_;
+}
+
+Borrowed::Borrowed(const Borrowed& other) : borrowed_(other.borrowed_) {
+  if (borrowed_) ++*borrowed_;
 }
 
 Borrowed::~Borrowed() {
-#ifdef PODRUN_DEV
-  --lender_.borrowed_;
-#endif
+  if (borrowed_) --*borrowed_;
 }
 
 }  // namespace podrun

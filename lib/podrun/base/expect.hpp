@@ -3,13 +3,14 @@
 
 #include <atomic>
 #include <cstddef>
+#include <memory>
 #include <thread>
 
 // Checks what a caller has promised and no type can express.
 namespace podrun {
 
 /// Throws std::logic_error with this text if the promise is broken, in builds with PODRUN_DEV (all tests).
-/// Other builds check nothing.
+/// Other builds go on.
 void expect(bool holds, const char* promise);
 
 /// The same for a destructor, which may not throw: ends the process with this text. While an exception ends
@@ -42,28 +43,29 @@ class OneThread {
 /// that the members after it may refer to it until they end.
 class Lender {
  public:
-  explicit Lender(const char* promise) : promise_(promise) {}
+  explicit Lender(const char* promise);
   Lender(const Lender&) = delete;
   Lender& operator=(const Lender&) = delete;
-  ~Lender() { expect_at_end(borrowed_ == 0, promise_); }
+  ~Lender();
 
  private:
   friend class Borrowed;
 
   const char* const promise_;
-  mutable std::atomic<std::size_t> borrowed_ = 0;
+  const std::shared_ptr<std::atomic<std::size_t>> borrowed_;  ///< null in builds without PODRUN_DEV
 };
 
 /// Part of an object, or of the frame of a coroutine, that refers to the owner of a Lender.
 class Borrowed {
  public:
   explicit Borrowed(const Lender& lender);
-  Borrowed(const Borrowed& other) : Borrowed(other.lender_) {}
+  Borrowed(const Borrowed& other);
   Borrowed& operator=(const Borrowed&) = delete;
   ~Borrowed();
 
  private:
-  const Lender& lender_;
+  const std::shared_ptr<std::atomic<std::size_t>>
+      borrowed_;  ///< of the lender, which it may outlive by mistake
 };
 
 }  // namespace podrun

@@ -124,7 +124,11 @@ class Extensible {
   constexpr const Words* own() const { return own_; }
   constexpr Common common() const { return common_; }
 
-  friend constexpr bool operator==(const Extensible&, const Extensible&) = default;
+  /// By identifier: a constant of a header may have several addresses in a program of several libraries.
+  friend constexpr bool operator==(const Extensible& a, const Extensible& b) {
+    if (!a.own_ || !b.own_) return a.own_ == b.own_ && a.common_ == b.common_;
+    return a.own_ == b.own_ || a.own_->identifier == b.own_->identifier;
+  }
 
  private:
   Common common_ = {};

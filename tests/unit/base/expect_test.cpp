@@ -86,7 +86,7 @@ TEST(Lender, LeavesTheErrorThatEndsARunAlone) {
     throw std::runtime_error("the first error");
   };
   EXPECT_THROW(fail(), std::runtime_error);
-  new (&user) std::optional<User>();  // its owner has gone
+  user.reset();  // after its owner
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/kill/kill_run.hpp"
 
+#include <optional>
+
 #include <gmock/gmock.h>
 
 #include "unit/session/session_fixture.hpp"
@@ -68,14 +70,15 @@ TEST_F(KillRunTest, NamesHostsWhoseListIsCutOffAndThoseThatCannotBeReached) {
   holds(0, {12});
   prints(1, "podrun-holders @RUN\nuid 1000\n");
   refuse(2);
-  KillRun kill(session(Connections::kept), {});
-  kill.list(false);
-  EXPECT_THAT(kill.before(), SizeIs(1));
+  std::optional<KillRun> kill(std::in_place, session(Connections::kept), KillPlan{});
+  kill->list(false);
+  EXPECT_THAT(kill->before(), SizeIs(1));
   holds(0, {});
-  kill.stop();
-  EXPECT_EQ(kill.after()[0].host, 0U);
-  EXPECT_EQ(kill.status(), 255);
-  EXPECT_TRUE(std::holds_alternative<run::Unreachable>(kill.outcomes()[2]));
+  kill->stop();
+  EXPECT_EQ(kill->after()[0].host, 0U);
+  EXPECT_EQ(kill->status(), 255);
+  EXPECT_TRUE(std::holds_alternative<run::Unreachable>(kill->outcomes()[2]));
+  kill.reset();
   session_.reset();
   EXPECT_THAT(all_of(err_), HasSubstr("podrun: [1] sent no whole list of processes\n"));
 }
