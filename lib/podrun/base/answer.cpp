@@ -25,9 +25,8 @@ bool AnswerLine::text(std::string& value) {
 
 bool AnswerLine::letter(char& value) {
   const std::string_view word = take_part(rest_, ' ');
-  if (word.size() != 1) return false;
-  value = word.front();
-  return true;
+  if (word.size() == 1) value = word.front();
+  return word.size() <= 1;
 }
 
 bool AnswerLine::number(std::uint64_t& value) {

@@ -27,12 +27,8 @@ class BlockingPool {
   /// of `work` is thrown on the context. Throws std::system_error if no thread can be started.
   void run(std::function<void()> work, std::function<void()> done);
 
-  /// For those that refer to it.
-  const Lender& lender() const { return lender_; }
-
  private:
   class State;
-  const Lender lender_{"a BlockingPool outlives the resolvers that use it"};
   const OneThread thread_;
   std::shared_ptr<State> state_;
 };

@@ -8,6 +8,7 @@
 #include "podrun/base/long_duration.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/devices/watchers.hpp"
+#include "podrun/output/cell_width.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/supervisor/mark.hpp"
 #include "podrun/top/folding.hpp"
@@ -89,11 +90,12 @@ class HostPage {
     const hosts::Host& host = pod_.hosts()[host_];
     const bool has_via = facts_.host_options.find("--via") != std::string::npos;
     if (host.kind == hosts::HostKind::local || has_via) return;
-    constexpr std::string_view kAfter = "   all its processes";
+    constexpr std::string_view kBefore = "all its processes: ";
     const std::string command = command_line(fmt::format("ssh {} -t top", host.worker), facts_,
-                                             columns_ - std::min(columns_, kAfter.size()));
+                                             columns_ - std::min(columns_, kBefore.size()));
+    const bool fits = output::cell_width(command) + kBefore.size() <= columns_;
     lines_.push_back("");
-    add("", fmt::format("{}{}", command, kAfter), Style::dim);
+    add("", fmt::format("{}{}", fits ? kBefore : "", command), Style::dim);
   }
   void add(std::string_view name, std::string_view text, Style style = Style::plain) {
     StyledLine line(display_, columns_);

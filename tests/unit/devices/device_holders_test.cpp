@@ -55,8 +55,7 @@ TEST(DeviceHolders, IgnoresBrokenLines) {
       "podrun-holders n\nprocess\nprocess 0 1 1 1 S x\nprocess -1 1 1 1 S x\nprocess 1 x 1 1 S x\nprocess 1 "
       "1 u "
       "1 S x\n"
-      "process 1 1 1 99999999999999999999 S x\nprocess 1 1 1 1 SS x\nprocess 1 1 1 1\nprocess 1 1 1 1  "
-      "x\nholds 5 /dev/accel0\nholds\nabove x\n"
+      "process 1 1 1 99999999999999999999 S x\nprocess 1 1 1 1 SS x\nholds 5 /dev/accel0\nholds\nabove x\n"
       "process 4 4 4 4 S one\nprocess 4 5 4 4 S two\nwhat is this\n",
       "n");
   EXPECT_FALSE(list.is_complete);

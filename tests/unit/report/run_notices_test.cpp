@@ -80,7 +80,8 @@ TEST(Retries, AreToldOfHostsThatAreStillNotReady) {
               ElementsAre("podrun: [1,2]: attempt 1 of 3: connecting: timed out after 10 s",
                           "podrun: [3] tpu-3: attempt 1 of 3: connecting: connection refused"));
   policy.on(run::event::Tick{}, now + std::chrono::seconds(5));
-  for (const std::size_t host : {0U, 1U, 3U}) policy.on(run::event::Ready{host}, now);
+  for (const std::size_t host : {0U, 1U, 3U})
+    policy.on(run::event::Ready{host}, now + std::chrono::seconds(5));
   EXPECT_THAT(describe_retries(test::pod(4), policy, failures, 0),
               ElementsAre("podrun: [2] tpu-2: attempt 1: connecting: timed out after 10 s"));
 }

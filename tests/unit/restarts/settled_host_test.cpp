@@ -102,8 +102,8 @@ TEST(SettledHost, HasLimits) {
   EXPECT_EQ(host.boot.size(), kMostOfText);
   EXPECT_EQ(host.machine.size(), kMostOfText);
   ASSERT_EQ(host.obstacles.size(), kMostEntries);
-  EXPECT_EQ(host.obstacles.front().name.size(), kMostOfText);
-  EXPECT_EQ(host.obstacles.front().device.size(), kMostOfText);
+  EXPECT_EQ(host.obstacles.front().name.size(), 64U);
+  EXPECT_EQ(host.obstacles.front().device.size(), 64U);
 }
 
 TEST(SettledHost, KeepsBytesAsTheyCome) {

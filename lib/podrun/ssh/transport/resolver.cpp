@@ -159,7 +159,7 @@ class Resolver::State : public std::enable_shared_from_this<State> {
 };
 
 Resolver::Resolver(const asio::any_io_executor& executor, BlockingPool& pool, AskForName ask)
-    : state_(std::make_shared<State>(executor, pool, std::move(ask))), pool_(pool.lender()) {}
+    : state_(std::make_shared<State>(executor, pool, std::move(ask))) {}
 
 /// Shared by its Lookup and get(), which may have to outlive the Lookup.
 class Lookup::State {
@@ -197,7 +197,7 @@ class Lookup::State {
 };
 
 Lookup::Lookup(const Resolver& resolver, std::string name, AddressFamily family)
-    : state_(std::make_shared<State>(resolver.state_, std::move(name), family)), pool_(resolver.pool_) {}
+    : state_(std::make_shared<State>(resolver.state_, std::move(name), family)) {}
 
 Lookup::~Lookup() { stop({.cause = link::Cause::abandoned}); }
 

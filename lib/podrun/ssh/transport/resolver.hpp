@@ -31,7 +31,8 @@ using AskForName = std::function<NameAnswer(const std::string& name, AddressFami
 /// Asks the system; may block for a long time.
 NameAnswer ask_system(const std::string& name, AddressFamily family);
 
-/// Resolves each name once for all who need it: keeps addresses, and asks again after a failure.
+/// Resolves each name once for all who need it: keeps addresses, and asks again after a failure. The pool
+/// must outlive the questions to it.
 class Resolver {
  public:
   Resolver(const asio::any_io_executor& executor, BlockingPool& pool, AskForName ask = ask_system);
@@ -40,7 +41,6 @@ class Resolver {
   friend class Lookup;
   class State;
   std::shared_ptr<State> state_;
-  const Borrowed pool_;
 };
 
 /// One host's look-up. Addresses as text (IPv4, IPv6, with %zone) need no question.
@@ -59,7 +59,6 @@ class Lookup {
  private:
   class State;
   std::shared_ptr<State> state_;
-  const Borrowed pool_;
   Once getting_;
 };
 
