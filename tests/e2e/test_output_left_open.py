@@ -27,6 +27,12 @@ def start(podrun, *options, command=LATER):
     return run, Footprint(re.search(rb"[0-9a-f]{32}", run.stdout)[0].decode())
 
 
+def start_on_both(podrun, *options, command=LATER):
+    run, footprint = start(podrun, *options, command=command)
+    wait_until(lambda: re.search(rb"\[(?:0,)?1\] command ended", run.stderr), LONG, "the notice of the other host")
+    return run, footprint
+
+
 # A transport with a terminal as the command's standard output, as srun --unbuffered has one.
 TERMINAL = """#!/usr/bin/python3
 import os, pty, subprocess, sys, tty
@@ -53,8 +59,7 @@ def two_hosts(request, podrun, pods):
 
 
 def test_a_background_child_goes_on_and_is_heard(podrun, two_hosts):
-    run, _footprint = start(podrun, *two_hosts)
-    wait_until(lambda: re.search(rb"\[(?:0,)?1\] command ended", run.stderr), LONG, "the notice of the other host")
+    run, _footprint = start_on_both(podrun, *two_hosts)
     (podrun.directory / "go").touch()
     ended = run.wait()
     assert ended.returncode == 3
@@ -85,7 +90,7 @@ def test_an_interrupt_ends_what_holds_a_terminal(podrun):
 
 @pytest.mark.smoke
 def test_a_first_interrupt_ends_it(podrun, two_hosts):
-    run, footprint = start(podrun, *two_hosts)
+    run, footprint = start_on_both(podrun, *two_hosts)
     run.signal(signal.SIGINT)
     assert run.wait(LONG).returncode == 130
     footprint.wait_until_gone(LONG)
@@ -101,7 +106,7 @@ def test_a_terminated_run_adds_nothing_to_the_output(podrun):
 
 
 def test_a_second_interrupt_ends_what_is_deaf(podrun, two_hosts):
-    run, footprint = start(podrun, *two_hosts, command=STUBBORN)
+    run, footprint = start_on_both(podrun, *two_hosts, command=STUBBORN)
     run.signal(signal.SIGINT)
     wait_until(lambda: b"interrupted 2 hosts" in run.stderr, LONG)
     assert run.process.poll() is None
