@@ -112,7 +112,8 @@ TEST(Description, WithoutHostsIsAnError) {
             "standard input: no networkEndpoints of \"my-tpu\", its state is CREATING "
             "(expected the output of "
             "gcloud compute tpus tpu-vm describe for a TPU that is READY)");
-  EXPECT_THAT(hosts_error("networkEndpoints: []\n"), HasSubstr("standard input: no networkEndpoints (expected"));
+  EXPECT_THAT(hosts_error("networkEndpoints: []\n"),
+              HasSubstr("standard input: no networkEndpoints (expected"));
   EXPECT_THAT(hosts_error("networkEndpoints:\n- port: 8470\n"),
               HasSubstr("standard input: no ipAddress of worker 0"));
   EXPECT_THAT(hosts_error("networkEndpoints:\n- 10.0.0.1\n"), HasSubstr("no ipAddress of worker 0"));

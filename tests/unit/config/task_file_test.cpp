@@ -206,7 +206,9 @@ TEST(TaskFileTest, AsksForTheLocalPathsOfAListOneByOne) {
               StartsWith("t.yaml:3: file_mounts: ~/a: a list of paths of this machine"));
 }
 
-TEST(TaskFileTest, MayBeAPipelineOfOneTask) { EXPECT_EQ(parse_tasks("name: p\n---\nname: a\nrun: x\n").name, "a"); }
+TEST(TaskFileTest, MayBeAPipelineOfOneTask) {
+  EXPECT_EQ(parse_tasks("name: p\n---\nname: a\nrun: x\n").name, "a");
+}
 
 TEST(TaskFileTest, ErrorsNameTheLine) {
   EXPECT_THAT(task_error("run: [1\n"), StartsWith("t.yaml:2: not YAML: "));
@@ -216,7 +218,8 @@ TEST(TaskFileTest, ErrorsNameTheLine) {
   EXPECT_THAT(task_error("run: {a: b}\n"), StartsWith("t.yaml:1: run: no plain value"));
   EXPECT_THAT(task_error("envs:\n  A: [1]\n"), StartsWith("t.yaml:2: envs: A: no plain value"));
   EXPECT_THAT(task_error("envs: [A]\n"), StartsWith("t.yaml:1: no \"key: value\""));
-  EXPECT_THAT(task_error("run: x\nrun: y\n"), StartsWith("t.yaml:2: \"run\" is there twice, first at line 1"));
+  EXPECT_THAT(task_error("run: x\nrun: y\n"),
+              StartsWith("t.yaml:2: \"run\" is there twice, first at line 1"));
   EXPECT_THAT(task_error("num_nodes: two\n"), StartsWith("t.yaml:1: num_nodes: bad number \"two\""));
   EXPECT_THAT(task_error("num_nodes: 0\n"), StartsWith("t.yaml:1: num_nodes: bad number \"0\""));
   EXPECT_THAT(task_error("file_mounts:\n  ~/x:\n"),
