@@ -34,9 +34,6 @@ constexpr std::chrono::milliseconds kEndOfTransports{2'000};
 /// Between two looks at whether somebody reads what podrun prints.
 constexpr std::chrono::seconds kReaderLook{1};
 
-/// Handlers that run between two runs. A server that floods a kept connection makes new ones without end.
-constexpr std::size_t kMostDue = 100'000;
-
 }  // namespace
 
 Transports::~Transports() { commands.kill(kEndOfTransports); }
@@ -289,9 +286,7 @@ Session::Pass::End Session::Pass::play() {
   shared_.io->restart();
   shared_.io->run();
   shared_.io->restart();
-  // Handlers of this pass that are due, while its parts exist.
-  for (std::size_t handlers = 0; handlers < kMostDue && shared_.io->poll_one() > 0; ++handlers) {
-  }
+  run_what_is_due(*shared_.io);
   output_.reset();  // waits for its thread: the terminal is the main thread's again
   if (next == Next::connect_again) return {.again = true};
   if (next == Next::go_without_answer) return {.again = true, .can_ask = false};

@@ -37,14 +37,13 @@ void stop_here(asio::signal_set& signals) {
   signals.add(SIGTSTP);
 }
 
-/// The handlers of a wait, while what they use is there. Others belong to connections that are kept.
+}  // namespace
+
 void run_what_is_due(asio::io_context& io) {
   constexpr std::size_t kMost = 100'000;
   for (std::size_t handlers = 0; handlers < kMost && io.poll_one() > 0; ++handlers) {
   }
 }
-
-}  // namespace
 
 void take_signals(asio::signal_set& signals) {
   for (const int signal : kSignals) {

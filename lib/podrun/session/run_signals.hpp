@@ -25,6 +25,10 @@ void take_signals(asio::signal_set& signals);
 /// Ignores these signals after the last run, when there is nothing left to stop.
 void ignore_from_now_on(asio::signal_set& signals);
 
+/// Runs the handlers that are due, while what they use is there. There is an end to it: a server that floods
+/// a kept connection makes new ones for ever.
+void run_what_is_due(asio::io_context& io);
+
 /// Waits until then, or for a signal that ends podrun, which it returns. Ctrl-Z suspends podrun meanwhile.
 /// `look` is called at once and now and then, and may return a signal too; false: what it has painted is to
 /// go.
