@@ -73,7 +73,7 @@ class TopCommand final : public cli::Command {
     run.plan.verbosity = session::kQuiet;
     session::Session session(spec, context.probe, session::Session::Connections::closed);
     return top::show_screen(session, run, request_, screen, palette(context, term),
-                            host_options(context.table));
+                            {.options = host_options(context.table), .has_ssh = context.options.via.empty()});
   }
 
   static top::Palette palette(const cli::Context& context, const std::string& term) {

@@ -61,13 +61,19 @@ void keep_cursor(const std::vector<ListRow>& rows, ScreenState& state);
 /// Changes the state. `rows`: list_rows() of what is shown.
 KeyEffect handle_key(const Key& key, const Pod& pod, const std::vector<ListRow>& rows, ScreenState& state);
 
+/// How another podrun command finds the hosts that are shown.
+struct SameHosts {
+  std::string options = {};  ///< `-H tpu-[0-3] `
+  bool has_ssh = true;       ///< podrun ssh reaches them: podrun has no command of --via
+};
+
 /// What else a screen shows.
 struct ScreenFacts {
   TimePoint now;
   std::string clock;  ///< `14:02:31`
   std::chrono::milliseconds interval{2'000};
-  std::string note = {};          ///< what podrun has to say: that it was suspended
-  std::string host_options = {};  ///< by which podrun finds the same hosts: `-H tpu-[0-3] `
+  std::string note = {};  ///< what podrun has to say: that it was suspended
+  SameHosts same_hosts = {};
 };
 
 /// The lines of the screen, at most as many and as wide as `size` says.

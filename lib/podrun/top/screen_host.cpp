@@ -85,11 +85,10 @@ class HostPage {
   }
 
  private:
-  /// Where podrun ssh reaches the host.
+  /// The command that lists all processes of the host, if podrun ssh reaches it.
   void add_command() {
     const hosts::Host& host = pod_.hosts()[host_];
-    const bool has_via = facts_.host_options.find("--via") != std::string::npos;
-    if (host.kind == hosts::HostKind::local || has_via) return;
+    if (host.kind == hosts::HostKind::local || !facts_.same_hosts.has_ssh) return;
     constexpr std::string_view kBefore = "all its processes: ";
     const std::string command = command_line(fmt::format("ssh {} -t top", host.worker), facts_,
                                              columns_ - std::min(columns_, kBefore.size()));

@@ -33,11 +33,11 @@ constexpr std::size_t kFewHosts = 16;
 class ScreenMode final : public SampleMode, private session::RunWatch {
  public:
   ScreenMode(const session::RunSpec& run, const SampleRequest& request, output::Charset charset,
-             output::FullScreen& screen, Palette palette, std::string host_options)
+             output::FullScreen& screen, Palette palette, SameHosts same_hosts)
       : SampleMode(run, request, charset),
         screen_(screen),
         display_{charset, palette},
-        host_options_(std::move(host_options)) {
+        same_hosts_(std::move(same_hosts)) {
     state_.is_folded = run.plan.hosts.size() > kFewHosts;
   }
 
@@ -145,7 +145,7 @@ class ScreenMode final : public SampleMode, private session::RunWatch {
                       .clock = time_of_day(),
                       .interval = sampling().interval(),
                       .note = now < note_until_ ? "podrun was suspended" : "",
-                      .host_options = host_options_};
+                      .same_hosts = same_hosts_};
     std::string bytes = screen_.paint(draw(pod(), state_, facts, size, display_), size);
     if (!bytes.empty()) output.show(std::move(bytes), true);
     painted_at_ = now;
@@ -161,7 +161,7 @@ class ScreenMode final : public SampleMode, private session::RunWatch {
 
   output::FullScreen& screen_;
   const Display display_;
-  const std::string host_options_;
+  const SameHosts same_hosts_;
   ScreenState state_ = {};
   KeyReader reader_ = {};
   std::optional<asio::steady_timer> timer_ = {};
@@ -181,8 +181,8 @@ class ScreenMode final : public SampleMode, private session::RunWatch {
 }  // namespace
 
 int show_screen(session::Session& session, const session::RunSpec& run, const SampleRequest& request,
-                output::FullScreen& screen, Palette palette, const std::string& host_options) {
-  ScreenMode mode(run, request, session.charset(), screen, palette, host_options);
+                output::FullScreen& screen, Palette palette, const SameHosts& same_hosts) {
+  ScreenMode mode(run, request, session.charset(), screen, palette, same_hosts);
   return session.run(run, mode).status;
 }
 

@@ -243,7 +243,7 @@ std::vector<std::string> draw_history(const Pod& pod, const ScreenFacts& facts, 
 }
 
 std::string command_line(std::string_view words, const ScreenFacts& facts, std::size_t columns) {
-  std::string whole = fmt::format("podrun {}{}", output::escape_controls(facts.host_options), words);
+  std::string whole = fmt::format("podrun {}{}", output::escape_controls(facts.same_hosts.options), words);
   return output::cell_width(whole) <= columns ? whole : fmt::format("podrun [the same hosts] {}", words);
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-
 #include "podrun/output/full_screen.hpp"
 #include "podrun/session/session.hpp"
 #include "podrun/top/sampling.hpp"
+#include "podrun/top/screen.hpp"
 #include "podrun/top/styled_line.hpp"
 
 namespace podrun::top {
@@ -18,9 +17,9 @@ session::RunSpec top_run(const session::SessionSpec& session, const SampleReques
 /// a host is not reached or lost.
 int print_samples(session::Session& session, const session::RunSpec& run, const SampleRequest& request);
 
-/// Shows the screen until the user quits. `host_options`: the options by which podrun finds these hosts, for
-/// commands that are shown. The exit status: 0 when the user has quit.
+/// Shows the screen until the user quits. `same_hosts`: for commands that are shown. The exit status: 0 when
+/// the user has quit.
 int show_screen(session::Session& session, const session::RunSpec& run, const SampleRequest& request,
-                output::FullScreen& screen, Palette palette, const std::string& host_options);
+                output::FullScreen& screen, Palette palette, const SameHosts& same_hosts);
 
 }  // namespace podrun::top

@@ -72,6 +72,16 @@ TEST(Screen, ShowsOneHost) {
   expect_golden("host_40x12_end.txt", screen(pod, state, {.columns = 40, .rows = 12}));
 }
 
+TEST(Screen, NamesPodrunSshOnlyWhereItReachesTheHost) {
+  FakePod pod(1);
+  pod.step();
+  ScreenState state{.page = ScreenState::Page::host};
+  ScreenFacts facts = facts_of(pod);
+  EXPECT_THAT(join(draw(pod.pod, state, facts, kSmall, {}), "\n"), HasSubstr("ssh 0 -t top"));
+  facts.same_hosts.has_ssh = false;
+  EXPECT_THAT(join(draw(pod.pod, state, facts, kSmall, {}), "\n"), Not(HasSubstr("ssh 0 -t top")));
+}
+
 TEST(Screen, ShowsATpuHost) {
   const FakePod pod(1, {.gpus = {}, .nvidia = 0, .pci = 0, .tpus = 4});
   FakePod one = FakePod(1, {.gpus = {},

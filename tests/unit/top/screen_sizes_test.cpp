@@ -56,7 +56,7 @@ class ScreenSizes : public testing::TestWithParam<std::size_t> {};
 TEST_P(ScreenSizes, AllFit) {
   const FakePod pod = hostile_pod(GetParam());
   ScreenFacts facts = facts_of(pod);
-  facts.host_options = "-H '\x1b[31m日' ";
+  facts.same_hosts.options = "-H '\x1b[31m日' ";
   for (const auto page : {ScreenState::Page::pod, ScreenState::Page::host, ScreenState::Page::help}) {
     for (const Charset charset : {Charset::utf8, Charset::ascii}) {
       for (std::size_t columns = 0; columns <= 45; ++columns) {

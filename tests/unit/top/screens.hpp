@@ -13,7 +13,7 @@
 namespace podrun::top {
 
 inline ScreenFacts facts_of(const FakePod& pod) {
-  return {.now = pod.now, .clock = "14:02:31", .host_options = "-H 'gpu[0-255]' "};
+  return {.now = pod.now, .clock = "14:02:31", .same_hosts = {.options = "-H 'gpu[0-255]' "}};
 }
 
 /// A line without colours.
