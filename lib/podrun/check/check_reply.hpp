@@ -24,7 +24,7 @@ struct DiskSpace {
 using Device = CheckAnswer::Device;    ///< kind: `TPU`, `NVIDIA`, `AMD`: device_kinds.sh; path: `/dev/vfio/3`
 using HeldDevice = CheckAnswer::Held;  ///< job: the podrun job that started the process; empty: none
 
-/// What a host says, and what it means.
+/// The answer of check.sh on a host, with its clock, disks and GPUs in their own types.
 struct HostFacts : CheckAnswer {
   std::optional<std::chrono::microseconds> clock = {};  ///< since the epoch
   std::chrono::microseconds clock_step{1};              ///< its resolution

@@ -11,7 +11,7 @@
 // it is shown.
 namespace podrun::devices {
 
-/// What device_holders.sh prints. What only podrun kill asks for is empty elsewhere.
+/// The answer of device_holders.sh on a host. The members that only podrun kill asks for are empty elsewhere.
 using DeviceHolders = DeviceHoldersAnswer;
 using DeviceHolder = DeviceHoldersAnswer::Process;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stops a run before its end: signals, a stall.
+// The part of RunPolicy that ends a run early, after a signal or a stall.
 #include <algorithm>
 #include <csignal>
 
@@ -13,7 +13,7 @@ constexpr std::chrono::seconds kGraceOfStalled{60};
 
 }  // namespace
 
-/// It may write a core.
+/// Gives the commands a longer grace period, since a stalled one may write a core.
 void RunPolicy::handle(const event::Stalled& event) {
   limits_.grace = std::max(limits_.grace, kGraceOfStalled);
   std::vector<std::size_t> stopped;

@@ -35,7 +35,7 @@ class HostPreparation {
   virtual void begin_pass(output::Output& /*output*/) {}
   /// Throws link::HostError.
   virtual asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& supervised) = 0;
-  /// Of a host during prepare().
+  /// The stage that a host is in during prepare().
   virtual link::Stage stage() const = 0;
   /// Adds to the status what the run does not know of this work.
   virtual void complete(run::Status& /*status*/) const {}

@@ -20,7 +20,7 @@ std::optional<double> time_between(const HostReport& report) {
   return report.now->at - report.before->at;
 }
 
-/// Of a counter that only grows.
+/// The rates of a counter that only grows; none: it is not in both of the last two frames, or began anew.
 std::optional<Rates> rates(const HostReport& report, std::optional<Traffic> Counters::*traffic) {
   const std::optional<double> seconds = time_between(report);
   if (!seconds) return std::nullopt;

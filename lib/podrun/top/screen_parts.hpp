@@ -15,7 +15,7 @@ Figure next_figure(const Pod& pod, Figure figure);
 /// The figure of the field: another one if no host has what was chosen.
 Figure shown_figure(const Pod& pod, const ScreenState& state);
 
-/// Of a reason why a host is odd.
+/// The style of a reason why a host is odd.
 Style style_of(const Odd& odd);
 
 /// A line of a table: its bold name, and the rest.
@@ -42,7 +42,7 @@ std::vector<std::string> draw_list(const Pod& pod, ScreenState& state, const std
 /// `podrun -H … ssh 3 top`; without the options that name the hosts if it would be wider than that.
 std::string command_line(std::string_view words, const ScreenFacts& facts, std::size_t columns);
 
-/// What the last key has to say, in place of the keys; empty: nothing.
+/// The message of the last key, which stands in place of the list of keys; empty: none.
 std::string message_text(const Pod& pod, const ScreenState& state, const ScreenFacts& facts,
                          std::size_t columns);
 

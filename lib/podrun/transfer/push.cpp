@@ -43,7 +43,7 @@ bool can_be_name(const std::string& target) {
   return !name.empty() && name != "." && name != ".." && target != "~";
 }
 
-/// What the host is to get.
+/// Notes in the report of a host what it will get and lose.
 void note_changes(const Transfer& transfer, HostShare& share) {
   share.files = transfer.files;
   share.bytes = transfer.bytes;

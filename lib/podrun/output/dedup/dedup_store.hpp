@@ -42,7 +42,8 @@ struct DedupText {
 
 /// A line that waits to be shown, or that late hosts may still print after it was shown.
 struct DedupEntry {
-  // Dedup reads the first members for every line: side by side, they share lines of the processor's cache.
+  // The first members are read for every line. They stand together so that the processor fetches few cache
+  // lines.
   DedupEntry* next = nullptr;  ///< in the order, or among the floating lines of its host
   DedupEntry* previous = nullptr;
   DedupPhrase* phrase = nullptr;  ///< null: equal to no other line

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What podrun writes to the relays: frames, the sums of blocks, and the blocks for those that it feeds.
+// Writes to the relays: frames, the sums of all blocks, and blocks to the hosts that podrun itself feeds.
 #include <algorithm>
 #include <set>
 #include <utility>
