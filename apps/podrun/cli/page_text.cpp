@@ -17,7 +17,6 @@ namespace podrun::cli {
 namespace {
 
 constexpr std::size_t kIndent = 4;
-constexpr auto npos = std::string_view::npos;
 
 /// `[pull](files.md#pull)` becomes `pull (podrun help files)`, and the link to another place its text.
 std::string without_links(std::string text) {

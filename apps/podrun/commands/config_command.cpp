@@ -56,7 +56,7 @@ std::vector<Row> rows_of(const cli::OptionEntry& option) {
   return {{key + ": false", "default"}};
 }
 
-std::string join(const std::vector<Row>& rows) {
+std::string yaml_text(const std::vector<Row>& rows) {
   std::size_t width = 0;
   for (const Row& row : rows) width = std::max(width, std::min(row.yaml.size(), kWidest));
   std::string text;
@@ -80,7 +80,7 @@ std::string describe_config(const cli::OptionTable& table, const cli::AppliedCon
     std::vector<Row> more = rows_of(option);
     std::move(more.begin(), more.end(), std::back_inserter(rows));
   }
-  return header(applied) + join(rows);
+  return header(applied) + yaml_text(rows);
 }
 
 class ConfigCommand final : public cli::Command {

@@ -8,13 +8,14 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/text.hpp"
 
 namespace podrun {
 namespace {
 
 bool is_plain(char c) {
   constexpr std::string_view kPlain = "%+,-./:=@_";
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) ||
          kPlain.find(c) != std::string_view::npos;
 }
 

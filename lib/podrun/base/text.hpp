@@ -12,6 +12,9 @@
 // Small operations on text that several parts need.
 namespace podrun {
 
+inline constexpr std::string_view kDigits = "0123456789";
+inline constexpr std::size_t npos = std::string_view::npos;
+
 /// The text without leading and trailing blanks and line ends.
 std::string_view trim_space(std::string_view text);
 
@@ -29,6 +32,8 @@ std::string_view take_word(std::string_view& text);
 
 /// The last line that is not blank, without blanks at its end.
 std::string_view last_line(std::string_view text);
+
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Whether it is an ASCII control character.
 constexpr bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }

@@ -15,7 +15,6 @@ namespace podrun::check {
 namespace {
 
 constexpr std::uint64_t kMib = 1ULL << 20;
-constexpr std::uint64_t kGib = 1ULL << 30;
 constexpr std::size_t kShownOfHash = 12;
 
 /// Splits the line of a GPU at its last `, `.

@@ -22,13 +22,10 @@ namespace {
 
 using std::chrono::microseconds;
 
-constexpr std::uint64_t kGib = 1ULL << 30;
 /// A clock that is off by more, beyond what can be measured, is a problem.
 constexpr std::chrono::seconds kClockLimit{1};
 /// This many clocks can outvote ours.
 constexpr std::size_t kClocks = 3;
-
-double to_seconds(microseconds time) { return std::chrono::duration<double>(time).count(); }
 
 /// True below 1 GiB, unless it is a small disk that is half empty, and below 20 GiB if that is less than 5 %.
 bool is_nearly_full(const DiskSpace& disk) {

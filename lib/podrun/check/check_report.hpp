@@ -18,6 +18,12 @@
 // texts that podrun check prints. Pure.
 namespace podrun::check {
 
+inline constexpr std::uint64_t kGib = 1ULL << 30;
+
+inline double to_seconds(std::chrono::microseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
 /// A host's clock against ours.
 struct ClockOffset {
   std::chrono::microseconds ahead{};

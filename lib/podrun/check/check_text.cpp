@@ -191,8 +191,6 @@ class CheckText {
 
 using Json = nlohmann::ordered_json;
 
-double to_seconds(std::chrono::microseconds time) { return std::chrono::duration<double>(time).count(); }
-
 Json workers_of(const std::vector<hosts::Host>& hosts, const std::vector<std::size_t>& places) {
   Json workers = Json::array();
   for (const std::size_t place : places) workers.push_back(hosts[place].worker);

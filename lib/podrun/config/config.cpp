@@ -23,9 +23,9 @@
 namespace podrun::config {
 namespace {
 
-class Reader {
+class ConfigReader {
  public:
-  Reader(const std::string& text, const std::string& path) : file_(text, path) { config_.path = path; }
+  ConfigReader(const std::string& text, const std::string& path) : file_(text, path) { config_.path = path; }
 
   Configuration read() {
     for (const Pair& section : file_.pairs("\"defaults:\" or \"pods:\"")) {
@@ -99,7 +99,7 @@ void check_owner(const struct stat& file, const std::string& path, const std::st
 }  // namespace
 
 Configuration parse_configuration(const std::string& text, const std::string& path) {
-  return Reader(text, path).read();
+  return ConfigReader(text, path).read();
 }
 
 std::string to_yaml(const std::string& value) {

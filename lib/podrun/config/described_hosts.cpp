@@ -91,9 +91,9 @@ constexpr std::array kOthers = {
 
 constexpr const char* kInstance = "an instance with an address in its first network interface";
 
-class Reader {
+class DescriptionReader {
  public:
-  Reader(std::string_view where, Addresses which) : where_(where), which_(which) {}
+  DescriptionReader(std::string_view where, Addresses which) : where_(where), which_(which) {}
 
   void add(const YamlPart& part) {
     try {
@@ -285,7 +285,7 @@ class Reader {
 std::optional<hosts::Description> hosts_of_description(const std::string& text, Addresses which,
                                                        std::string_view where) {
   if (!is_description(text) || has_flattened_line(text)) return std::nullopt;
-  Reader reader(where, which);
+  DescriptionReader reader(where, which);
   for (const YamlPart& part : separate_documents(text)) reader.add(part);
   return reader.read();
 }

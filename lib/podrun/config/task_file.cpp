@@ -48,10 +48,10 @@ const char* boolean_text(const std::string& text) {
   return nullptr;
 }
 
-class Reader {
+class TaskReader {
  public:
   /// `text` must outlive it.
-  Reader(const std::string& text, const std::string& path, const YAML::Node& document)
+  TaskReader(const std::string& text, const std::string& path, const YAML::Node& document)
       : file_(path, document), lines_(split(text, '\n')) {
     task_.path = path;
   }
@@ -62,14 +62,14 @@ class Reader {
   }
 
  private:
-  using Read = void (Reader::*)(const Pair&);
+  using Read = void (TaskReader::*)(const Pair&);
 
   static const std::map<std::string_view, Read>& keys() {
     static const std::map<std::string_view, Read> kKeys = {
-        {"name", &Reader::read_name},           {"workdir", &Reader::read_workdir},
-        {"num_nodes", &Reader::read_num_nodes}, {"file_mounts", &Reader::read_mounts},
-        {"envs", &Reader::read_envs},           {"secrets", &Reader::read_secrets},
-        {"setup", &Reader::read_setup},         {"run", &Reader::read_run}};
+        {"name", &TaskReader::read_name},           {"workdir", &TaskReader::read_workdir},
+        {"num_nodes", &TaskReader::read_num_nodes}, {"file_mounts", &TaskReader::read_mounts},
+        {"envs", &TaskReader::read_envs},           {"secrets", &TaskReader::read_secrets},
+        {"setup", &TaskReader::read_setup},         {"run", &TaskReader::read_run}};
     return kKeys;
   }
 
@@ -300,7 +300,7 @@ TaskFile parse_task_file(const std::string& text, const std::string& path) {
               fmt::format("a {} of {} tasks (podrun launches one: write each to a file of its own, and {})",
                           what, documents.size(), how));
   }
-  return Reader(text, path, documents.empty() ? YAML::Node() : documents.front()).read();
+  return TaskReader(text, path, documents.empty() ? YAML::Node() : documents.front()).read();
 }
 
 }  // namespace podrun::config

@@ -16,8 +16,6 @@
 namespace podrun::hosts {
 namespace {
 
-constexpr auto npos = std::string_view::npos;
-constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kUpperCase = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /// A form of text that begins with `start`, and how to get a list instead.

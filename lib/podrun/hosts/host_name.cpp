@@ -18,8 +18,6 @@
 namespace podrun::hosts {
 namespace {
 
-constexpr auto npos = std::string_view::npos;
-constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kAlphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 constexpr std::size_t kMaxNameSize = 253;  // of a name in DNS
 

@@ -28,7 +28,7 @@
 namespace podrun::local {
 namespace {
 
-using Descriptor = asio::posix::stream_descriptor;
+using AsyncDescriptor = asio::posix::stream_descriptor;
 
 /// Time from TERM to KILL for an abandoned transport command.
 constexpr std::chrono::seconds kGrace{2};
@@ -41,10 +41,10 @@ constexpr std::chrono::seconds kGrace{2};
 }
 
 /// A pipe between podrun, whose end does not block, and the child.
-struct Pipe {
+struct ChildPipe {
   enum class Ours { read, write };
 
-  Pipe(const asio::any_io_executor& executor, Ours which) : ours(executor), theirs(executor) {
+  ChildPipe(const asio::any_io_executor& executor, Ours which) : ours(executor), theirs(executor) {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("cannot make a pipe", errno);
     const std::size_t mine = which == Ours::read ? 0 : 1;
@@ -57,8 +57,8 @@ struct Pipe {
     ours.native_non_blocking(true, ignored);
   }
 
-  Descriptor ours;
-  Descriptor theirs;
+  AsyncDescriptor ours;
+  AsyncDescriptor theirs;
 };
 
 /// The child's three pipes and its pidfd. The stream and each pending wait hold it, so the child is always
@@ -73,9 +73,9 @@ class Process : public std::enable_shared_from_this<Process> {
         kill_timer_(executor),
         readable_(executor),
         writable_(executor) {
-    Pipe in(executor, Pipe::Ours::write);
-    Pipe out(executor, Pipe::Ours::read);
-    Pipe err(executor, Pipe::Ours::read);
+    ChildPipe in(executor, ChildPipe::Ours::write);
+    ChildPipe out(executor, ChildPipe::Ours::read);
+    ChildPipe err(executor, ChildPipe::Ours::read);
     const Spawned child = spawn(
         {.arguments = options.arguments,
          .environment = options.environment,
@@ -98,7 +98,7 @@ class Process : public std::enable_shared_from_this<Process> {
 
   void watch() {
     if (transports_) transports_->add(pid_);
-    pidfd_.async_wait(Descriptor::wait_read,
+    pidfd_.async_wait(AsyncDescriptor::wait_read,
                       [self = shared_from_this()](const std::error_code&) { self->reap(); });
   }
 
@@ -126,7 +126,7 @@ class Process : public std::enable_shared_from_this<Process> {
       if (written >= 0) {
         rest.remove_prefix(static_cast<std::size_t>(written));
       } else if (errno == EAGAIN) {
-        input_.async_wait(Descriptor::wait_write,
+        input_.async_wait(AsyncDescriptor::wait_write,
                           [self = shared_from_this()](const std::error_code&) { self->writable_.notify(); });
         co_await writable_.wait();
       } else if (errno != EINTR) {
@@ -152,11 +152,11 @@ class Process : public std::enable_shared_from_this<Process> {
  private:
   struct Source {
     explicit Source(const asio::any_io_executor& executor) : descriptor(executor) {}
-    Descriptor descriptor;
+    AsyncDescriptor descriptor;
     bool ready = true;  ///< try a read; if false, a wait is pending
   };
 
-  static void close(Descriptor& descriptor) {
+  static void close(AsyncDescriptor& descriptor) {
     std::error_code ignored;
     descriptor.close(ignored);
   }
@@ -222,16 +222,16 @@ class Process : public std::enable_shared_from_this<Process> {
   }
   void wait_for(Source& source) {
     source.ready = false;
-    source.descriptor.async_wait(Descriptor::wait_read,
+    source.descriptor.async_wait(AsyncDescriptor::wait_read,
                                  [self = shared_from_this(), &source](const std::error_code&) {
                                    source.ready = true;
                                    self->readable_.notify();
                                  });
   }
 
-  Descriptor input_;
+  AsyncDescriptor input_;
   std::array<Source, kStreams> outputs_;
-  Descriptor pidfd_;
+  AsyncDescriptor pidfd_;
   TransportCommands* transports_;  ///< null: it is no transport command
   asio::steady_timer kill_timer_;
   Event readable_;

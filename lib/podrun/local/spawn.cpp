@@ -19,6 +19,8 @@
 namespace podrun::local {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr std::size_t kMostErrors = 1 << 20;
 
 /// The options of posix_spawn; frees them.
@@ -130,7 +132,6 @@ std::optional<int> run_shell_command(const std::string& shell, const std::string
 
 CommandOutput read_shell_command(const std::string& shell, const std::string& command,
                                  std::chrono::milliseconds limit, std::size_t most) {
-  using Clock = std::chrono::steady_clock;
   const Clock::time_point deadline = Clock::now() + limit;
   CommandOutput result;
   const Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
@@ -165,7 +166,6 @@ namespace {
 CommandOutput run_on_text(const std::vector<std::string>& arguments, std::string_view input,
                           std::vector<std::string> environment,
                           std::optional<std::chrono::milliseconds> limit) {
-  using Clock = std::chrono::steady_clock;
   CommandOutput result;
   const Descriptor null(::open("/dev/null", O_WRONLY | O_CLOEXEC));
   const Descriptor text(::memfd_create("input", MFD_CLOEXEC));

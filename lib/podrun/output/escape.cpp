@@ -37,13 +37,13 @@ bool is_plain(char c) { return (c >= 0x20 && c < 0x7f) || c == '\t'; }
 
 enum class Kind { text, colors, erase_in_line, cursor, control, unfinished };
 
-struct Piece {
+struct EscapePiece {
   Kind kind;
   std::size_t bytes;
 };
 
-constexpr Piece kControl{Kind::control, 1};
-constexpr Piece kUnfinished{Kind::unfinished, 1};
+constexpr EscapePiece kControl{Kind::control, 1};
+constexpr EscapePiece kUnfinished{Kind::unfinished, 1};
 
 /// Excludes 8, which hides text, and the fonts (10-20), which 0 does not reset on the Linux console.
 bool is_style(unsigned value) {
@@ -81,7 +81,7 @@ bool are_harmless_colors(std::string_view parameters) {
 }
 
 /// `text` begins with ESC.
-Piece first_sequence(std::string_view text) {
+EscapePiece first_sequence(std::string_view text) {
   if (text.size() == 1) return kUnfinished;
   if (text[1] != '[') return kControl;
   // Progress bars hide and show the cursor (DECTCEM), but the cursor belongs to podrun.
@@ -94,11 +94,11 @@ Piece first_sequence(std::string_view text) {
   const std::string_view parameters = text.substr(2, end - 2);
   if (text[end] == 'm' && are_harmless_colors(parameters)) return {Kind::colors, end + 1};
   const bool erases = parameters.empty() || parameters == "0" || parameters == "1" || parameters == "2";
-  return text[end] == 'K' && erases ? Piece{Kind::erase_in_line, end + 1} : kControl;
+  return text[end] == 'K' && erases ? EscapePiece{Kind::erase_in_line, end + 1} : kControl;
 }
 
 /// `text` is not empty.
-Piece first_piece(std::string_view text) {
+EscapePiece first_piece(std::string_view text) {
   const auto plain_end = std::find_if_not(text.begin(), text.end(), is_plain);
   if (plain_end != text.begin()) return {Kind::text, static_cast<std::size_t>(plain_end - text.begin())};
   if (text.front() == '\x1b') return first_sequence(text);
@@ -140,7 +140,7 @@ std::string terminal_line(std::string_view line) {
   safe.reserve(line.size() + kReset.size());
   bool colored = false;
   while (!line.empty()) {
-    const Piece piece = first_piece(line);
+    const EscapePiece piece = first_piece(line);
     const std::string_view bytes = line.substr(0, piece.bytes);
     if (piece.kind == Kind::text || piece.kind == Kind::colors) {
       safe += bytes;
@@ -160,7 +160,7 @@ std::string TerminalStream::add(std::string_view bytes) {
   unfinished_.clear();
   std::string safe;
   while (!rest.empty()) {
-    const Piece piece = first_piece(rest);
+    const EscapePiece piece = first_piece(rest);
     if (piece.kind == Kind::unfinished) {
       unfinished_ = rest;
       break;

@@ -17,7 +17,7 @@
 namespace podrun::output {
 namespace {
 
-bool is_plain(char c) {
+bool stands_for_itself(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\';
 }
@@ -38,7 +38,7 @@ void append_escaped(std::string& json, char c) {
 bool append_text(std::string& json, std::string_view text) {
   while (!text.empty()) {
     std::size_t size = 0;
-    while (size < text.size() && is_plain(text[size])) ++size;
+    while (size < text.size() && stands_for_itself(text[size])) ++size;
     if (size < text.size() && static_cast<unsigned char>(text[size]) >= 0x80) {
       const Utf8Character character = first_utf8(text.substr(size));
       if (character.bytes == 0) return false;

@@ -19,14 +19,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kNotStarted = 126;
-constexpr int kSignalStatus = 128;
 constexpr std::chrono::milliseconds kLook{100};
 
 /// Its exit status, if it has ended.
 std::optional<int> ended(pid_t pid) {
   int status = 0;
   if (::waitpid(pid, &status, WNOHANG) != pid) return std::nullopt;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalStatus + WTERMSIG(status);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 /// TERM, then KILL, for the whole session.

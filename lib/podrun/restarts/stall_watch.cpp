@@ -46,7 +46,6 @@ const Chunk& capture_script() {
 /// Words with a digit differ from host to host: pids, addresses, times.
 std::string without_numbers(std::string_view text) {
   const auto is_alnum = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
-  const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
   std::string key;
   while (!text.empty()) {
     const auto word = std::find_if_not(text.begin(), text.end(), is_alnum);

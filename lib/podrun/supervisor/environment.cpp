@@ -9,12 +9,12 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/shell_quote.hpp"
+#include "podrun/base/text.hpp"
 
 namespace podrun::supervisor {
 namespace {
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_assignment(std::string_view word) {
   const std::size_t equals = word.find('=');

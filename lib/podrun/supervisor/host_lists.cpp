@@ -31,8 +31,6 @@ constexpr std::string_view kListFunction =
     "*) podrun_unfolded=$podrun_unfolded$podrun_n$podrun_word ;; esac; done; "
     "podrun_unfolded=${podrun_unfolded#\"$podrun_n\"}; }; ";
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 /// A number within a text, and what stands around it.
 struct Numbered {
   std::string_view prefix;

@@ -21,7 +21,6 @@
 namespace podrun::supervisor {
 namespace {
 
-constexpr std::string_view kDigits = "0123456789";
 constexpr std::size_t kMaxHello = 8 * 1024;
 constexpr std::size_t kMaxNames = 64;
 constexpr std::size_t kMaxHolders = 8;

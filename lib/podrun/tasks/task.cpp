@@ -286,7 +286,7 @@ std::string make_task_id(const Task& task, std::string_view random) {
   std::replace_if(
       name.begin(), name.end(),
       [](char c) {
-        const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c);
         return !is_plain && c != '.' && c != '-';
       },
       '-');

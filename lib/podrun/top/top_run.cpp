@@ -93,8 +93,8 @@ class StreamMode final : public SampleMode, private session::RunWatch {
   }
   /// Judging compares all hosts, so with thousands of them not every frame is judged.
   void judge_sometimes() {
-    constexpr std::chrono::milliseconds kBetween{200};
-    if (Clock::now() - judged_at_ < kBetween) return;
+    constexpr std::chrono::milliseconds kBetweenJudgments{200};
+    if (Clock::now() - judged_at_ < kBetweenJudgments) return;
     judge_all();
     judged_at_ = Clock::now();
   }

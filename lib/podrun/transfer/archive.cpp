@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::size_t kRecord = 512;  ///< all parts of an archive are padded to this
 constexpr std::size_t kLongestName = 99;
-constexpr std::uint32_t kOwnerAccess = 0700;
 constexpr std::uint32_t kOwnerRead = 0400;
 constexpr std::uint32_t kLinkMode = 0777;
 

@@ -8,8 +8,6 @@
 namespace podrun::transfer {
 namespace {
 
-constexpr std::uint32_t kOwnerAccess = 0700;
-
 char letter(Kind kind) { return kind == Kind::directory ? 'd' : kind == Kind::link ? 'l' : 'f'; }
 
 /// True if a path of `sorted` is below the directory.

@@ -21,7 +21,7 @@ using link::Cause;
 using link::HostError;
 
 constexpr std::string_view kEnd = "//\n";
-constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+constexpr std::size_t kNoPath = static_cast<std::size_t>(-1);
 
 /// The kind for the type in a st_mode; none if it is not copied. inode(7)
 std::optional<Kind> kind_of(std::uint32_t st_mode) {
@@ -86,8 +86,8 @@ std::string_view shown(const ListedPath& path) {
 /// Sorts the paths, merges directories, drops duplicates, and refuses paths without a place here.
 void merge_paths(std::vector<ListedPath>& paths) {
   std::stable_sort(paths.begin(), paths.end(), comes_before);
-  std::size_t kept = 0;      // paths at the front
-  std::size_t leaf = kNone;  // the last one that is not a directory
+  std::size_t kept = 0;        // paths at the front
+  std::size_t leaf = kNoPath;  // the last one that is not a directory
   for (ListedPath& path : paths) {
     if (kept > 0 && paths[kept - 1].path() == path.path()) {
       const ListedPath& before = paths[kept - 1];
@@ -97,7 +97,7 @@ void merge_paths(std::vector<ListedPath>& paths) {
         refuse_equal(path);
       continue;
     }
-    if (leaf != kNone && is_within(path.path(), paths[leaf].path())) refuse(paths[leaf], path);
+    if (leaf != kNoPath && is_within(path.path(), paths[leaf].path())) refuse(paths[leaf], path);
     if (path.kind != Kind::directory) leaf = kept;
     if (&path != &paths[kept]) paths[kept] = std::move(path);
     ++kept;
@@ -180,7 +180,7 @@ void ListingReader::take_record(std::string_view record) {
 }
 
 void ListingReader::take_match(std::string_view path) {
-  if (match_ != kNone || !(path.starts_with("./") || path.starts_with('/'))) refuse_listed(path);
+  if (match_ != kNoPath || !(path.starts_with("./") || path.starts_with('/'))) refuse_listed(path);
   match_budget_.spend(sizeof(std::string), path.size());
   matches_.emplace_back(path);
 }
@@ -249,7 +249,7 @@ void ListingReader::take_directory(std::uint32_t st_mode, std::uint32_t owner, s
 /// Finds the match that a path belongs to. find lists the matches one after another, each before its
 /// contents. A match inside the one before it comes twice, an equal one or `dir/` begins a list.
 void ListingReader::find_match(std::string_view path, std::uint32_t st_mode) {
-  const std::size_t next = match_ + 1;  // 0 after kNone
+  const std::size_t next = match_ + 1;  // 0 after kNoPath
   const bool is_next = next < matches_.size() && path == matches_[next];
   const bool is_here =
       has_contents_ && path != matches_[match_] && !path.ends_with('/') && is_within(path, matches_[match_]);

@@ -15,12 +15,12 @@
 namespace podrun::transfer {
 namespace {
 
-constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kNoMember = std::numeric_limits<std::size_t>::max();
 
 }  // namespace
 
 LocalArchive::LocalArchive(const LocalTree& tree, std::vector<std::size_t> chosen)
-    : Archive(tree, std::move(chosen)), open_member_(kNone) {}
+    : Archive(tree, std::move(chosen)), open_member_(kNoMember) {}
 
 Chunk LocalArchive::read(std::uint64_t offset, DigestKind kind) {
   const std::uint64_t index = offset / kBlock;
@@ -91,7 +91,7 @@ void LocalArchive::add_to_digests(DigestKind kind, std::string_view bytes) {
 void LocalArchive::append_content(std::size_t member, std::uint64_t from, std::uint64_t to,
                                   std::string& bytes) {
   if (open_member_ != member) {
-    open_member_ = kNone;
+    open_member_ = kNoMember;
     file_.emplace(tree(), entry(member));
     open_member_ = member;
   }

@@ -29,7 +29,7 @@ using link::HostError;
 /// Limits for the headers of a path, and for the end of an archive.
 constexpr std::uint64_t kMostPerPath = 16 * 1024;
 constexpr std::uint64_t kMostPerStream = 1024 * 1024;
-constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+constexpr std::size_t kNoPlace = static_cast<std::size_t>(-1);
 
 /// The source of libarchive's bytes.
 struct Source {
@@ -119,7 +119,7 @@ class Unpacking {
       throw HostError(
           {kCopying, Cause::unexpected_answer, fmt::format("{} in its archive", name ? name : "no name")});
     }
-    for (std::size_t place = found->second; place != kNone; place = next_namesake(place)) {
+    for (std::size_t place = found->second; place != kNoPlace; place = next_namesake(place)) {
       if (unpacked_.arrived[place] == has_arrived) return place;
     }
     return found->second;
@@ -127,7 +127,7 @@ class Unpacking {
 
   std::size_t next_namesake(std::size_t place) const {
     const auto found = namesakes_.find(place);
-    return found == namesakes_.end() ? kNone : found->second;
+    return found == namesakes_.end() ? kNoPlace : found->second;
   }
 
   void unpack_member(archive_entry* entry) {

@@ -5,11 +5,6 @@
 #include "podrun/base/shell_quote.hpp"
 
 namespace podrun::transfer {
-namespace {
-
-constexpr std::uint32_t kOwnerAccess = 0700;
-
-}  // namespace
 
 std::string parent(const std::string& path) {
   const std::size_t slash = path.rfind('/');

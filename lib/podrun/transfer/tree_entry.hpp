@@ -9,6 +9,9 @@ namespace podrun::transfer {
 
 enum class Kind : std::uint8_t { file, directory, link };
 
+/// The mode that lets its owner work in a directory.
+inline constexpr std::uint32_t kOwnerAccess = 0700;
+
 /// Tells a file from another one that has taken its name. All 0: not known.
 struct Identity {
   std::uint64_t device = 0;

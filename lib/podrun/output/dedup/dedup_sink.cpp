@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/text.hpp"
 #include "podrun/output/dedup/log_remark.hpp"
 #include "podrun/output/dedup/merged_line.hpp"
 #include "podrun/output/dedup/set_labels.hpp"
@@ -41,7 +42,7 @@ struct Processes {
 
 std::string kind_of(std::string_view tag) {
   std::string kind(tag);
-  std::erase_if(kind, [](char c) { return c >= '0' && c <= '9'; });
+  std::erase_if(kind, is_digit);
   return kind;
 }
 

@@ -5,9 +5,10 @@
 #include <cstddef>
 #include <string_view>
 
+#include "podrun/base/text.hpp"
+
 namespace podrun::output {
 
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 constexpr char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 constexpr bool is_letter(char c) { return is_lower(to_lower(c)); }
