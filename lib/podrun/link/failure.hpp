@@ -116,9 +116,8 @@ struct CauseWords {
 template <typename Common, typename Words>
 class Extensible {
  public:
-  constexpr Extensible(Common common) : common_(common) {}  // NOLINT(google-explicit-constructor)
-  constexpr Extensible(const Words& own) : own_(&own) {}    // NOLINT(google-explicit-constructor)
-  Extensible(const Words&& own) = delete;
+  constexpr explicit Extensible(Common common) : common_(common) {}
+  constexpr explicit Extensible(const Words& own) : own_(&own) {}
 
   /// Null: it is common().
   constexpr const Words* own() const { return own_; }
@@ -139,14 +138,18 @@ class Extensible {
 class Stage : public Extensible<CommonStage, StageWords> {
  public:
   using enum CommonStage;
-  using Extensible::Extensible;
+  constexpr Stage(CommonStage common) : Extensible(common) {}  // NOLINT(google-explicit-constructor)
+  consteval Stage(const StageWords& own) : Extensible(own) {}  // NOLINT(google-explicit-constructor)
+  friend constexpr bool operator==(const Stage&, const Stage&) = default;
 };
 
 /// The reason of a failure.
 class Cause : public Extensible<CommonCause, CauseWords> {
  public:
   using enum CommonCause;
-  using Extensible::Extensible;
+  constexpr Cause(CommonCause common) : Extensible(common) {}  // NOLINT(google-explicit-constructor)
+  consteval Cause(const CauseWords& own) : Extensible(own) {}  // NOLINT(google-explicit-constructor)
+  friend constexpr bool operator==(const Cause&, const Cause&) = default;
 };
 
 /// Why a host could not be used or was lost: the stage it had reached and what happened there.
