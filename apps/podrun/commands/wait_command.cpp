@@ -29,8 +29,8 @@ class WaitCommand final : public cli::Command {
       return context.answer(cli::describe_surroundings(jobs::list_run(spec, names.front())));
     jobs::LogRequest request{.name = {}, .follow = true, .is_silent = true};
     if (context.options.limits.timeout) {
-      request.limit = context.options.limits.timeout;
-      request.until = std::chrono::steady_clock::now() + *request.limit;
+      request.time_limit = context.options.limits.timeout;
+      request.gives_up_at = std::chrono::steady_clock::now() + *request.time_limit;
     }
     session::Session session(spec, context.probe, session::Session::Connections::kept);
     int status = 0;

@@ -176,7 +176,7 @@ class LogMode final : public session::CommandMode,
            "the job has ended, and processes that it left have its output open: not waiting for them");
     if (is_late(policy)) {
       output.say(fmt::format("podrun: {} has not ended within {} on {}", follow_.request().name,
-                             format_duration(follow_.request().limit.value_or(std::chrono::seconds(0))),
+                             format_duration(follow_.request().time_limit.value_or(std::chrono::seconds(0))),
                              output::fold_hosts(run_spec().plan.hosts, not_ended())));
       if (json()) json()->end(output, policy, status);
       return;
@@ -197,7 +197,7 @@ class LogMode final : public session::CommandMode,
   asio::awaitable<void> look(run::FanOut& fan_out, output::Output& output) override {
     tell_first_failure(output);
     tell_connections(output);
-    const std::optional<run::TimePoint>& until = follow_.request().until;
+    const std::optional<run::TimePoint>& until = follow_.request().gives_up_at;
     if (until && std::chrono::steady_clock::now() >= *until) fan_out.interrupt(kSignalOfLimit);
     co_return;
   }

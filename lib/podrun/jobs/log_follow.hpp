@@ -32,14 +32,15 @@ struct LogRequest {
   bool timestamps = false;  ///< in front of each line; not with `grep`
   std::optional<run::TimePoint> since = std::nullopt;        ///< only output that came later
   bool is_silent = false;                                    ///< nothing of the output: only the end counts
-  std::optional<run::TimePoint> until = std::nullopt;        ///< gives up then, with the exit status 124
-  std::optional<std::chrono::seconds> limit = std::nullopt;  ///< the time up to `until`, for messages
+  std::optional<run::TimePoint> gives_up_at = std::nullopt;  ///< with the exit status 124
+  std::optional<std::chrono::seconds> time_limit =
+      std::nullopt;  ///< the time up to `gives_up_at`, for messages
 };
 /// Makes the run of list_run() for the job. Sets LogRequest::places, and says which hosts have the job by
 /// another list.
 JobAnswers find_job(session::Session& session, const session::RunSpec& run, LogRequest& request);
 
-/// RunResult::interrupted_by where LogRequest::until has come.
+/// RunResult::interrupted_by where LogRequest::gives_up_at has come.
 inline constexpr int kSignalOfLimit = SIGALRM;
 
 /// How far the output of the job on one host has been read.

@@ -18,6 +18,8 @@ namespace podrun::output {
 /// bytes, bars in their last state; and when it printed last. Read it after the output was drained.
 class LastLines final : public Sink {
  public:
+  static constexpr std::size_t kLines = 10;  ///< of a stream
+
   explicit LastLines(std::size_t hosts) : hosts_(hosts), times_(hosts) {}
 
   void line(const Line& line) override {
@@ -56,7 +58,6 @@ class LastLines final : public Sink {
   }
 
  private:
-  static constexpr std::size_t kLines = 10;
   static constexpr std::size_t kMaxText = 400;
 
   struct Kept {

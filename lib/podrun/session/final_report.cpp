@@ -22,6 +22,8 @@ namespace podrun::session {
 namespace {
 
 constexpr std::uint64_t kStillSeen = 16;  ///< lines, on a small terminal
+static_assert(kStillSeen > output::LastLines::kLines,
+              "the last lines of one host must be able to be among these");
 
 std::vector<std::string> why(const std::vector<hosts::Host>& hosts, const run::RunPolicy& policy,
                              const View& view, const output::LastLines& last_lines) {
