@@ -25,8 +25,8 @@ void take_signals(asio::signal_set& signals);
 /// Ignores these signals after the last run, when there is nothing left to stop.
 void ignore_from_now_on(asio::signal_set& signals);
 
-/// Runs the handlers that are due, while what they use is there. There is an end to it: a server that floods
-/// a kept connection makes new ones for ever.
+/// Runs the handlers that are due, while what they use is there. Stops after very many of them, since a
+/// server that floods a kept connection makes new handlers without end.
 void run_what_is_due(asio::io_context& io);
 
 /// Waits until then, or for a signal that ends podrun, which it returns. Ctrl-Z suspends podrun meanwhile.

@@ -20,7 +20,8 @@ std::optional<double> time_between(const HostReport& report) {
   return report.now->at - report.before->at;
 }
 
-/// The rates of a counter that only grows; none: it is not in both of the last two frames, or began anew.
+/// By how much a counter grew per second between the last two frames. None if there are no two such
+/// frames, if one of them lacks the counter, or if it has become smaller.
 std::optional<Rates> rates(const HostReport& report, std::optional<Traffic> Counters::*traffic) {
   const std::optional<double> seconds = time_between(report);
   if (!seconds) return std::nullopt;

@@ -64,7 +64,7 @@ KeyEffect handle_key(const Key& key, const Pod& pod, const std::vector<ListRow>&
 /// How another podrun command finds the hosts that are shown.
 struct SameHosts {
   std::string options = {};  ///< `-H tpu-[0-3] `
-  bool has_ssh = true;       ///< podrun ssh reaches them: podrun has no command of --via
+  bool has_ssh = true;       ///< podrun ssh reaches them; false with --via
 };
 
 /// What else a screen shows.

@@ -42,8 +42,8 @@ struct DedupText {
 
 /// A line that waits to be shown, or that late hosts may still print after it was shown.
 struct DedupEntry {
-  // The first members are read for every line. They stand together so that the processor fetches few cache
-  // lines.
+  // Dedup reads the members that come first for every line of a host. Side by side they fill few lines of the
+  // processor's cache.
   DedupEntry* next = nullptr;  ///< in the order, or among the floating lines of its host
   DedupEntry* previous = nullptr;
   DedupPhrase* phrase = nullptr;  ///< null: equal to no other line
