@@ -23,7 +23,7 @@ from conftest import private_mounts
 from events import Events, events
 from fault_table import ARE_ENDED, DELIVER_EVERYTHING, LINES, NOTHING_STARTS, ONE_TRY, ROWS, check, plays, said_by_podrun, said_of_hosts, servers
 from pods import Fault
-from support import Podrun, by_rank, limit, wait_until
+from support import SOON, Podrun, by_rank, limit, wait_until
 
 SECONDS = 5  # -t
 
@@ -169,7 +169,7 @@ def test_the_others_run_with_skip_unreachable(before):
 @pytest.mark.parametrize("behaviour", ["garbage", "refuses-exec"])
 def test_one_is_not_ready(podrun, pod, fault, behaviour):
     [name] = [name for name, each in SERVERS.items() if each == behaviour]
-    run = ("-H", f"{pod.addresses[0]},{fault(behaviour).address},{pod.addresses[2]}", "-t", "3", *ONE_TRY)
+    run = ("-H", f"{pod.addresses[0]},{fault(behaviour).address},{pod.addresses[2]}", *SOON, *ONE_TRY)
     failed = events(podrun, *run, "--", "echo $POD_HOST")
     check(ROWS[name], said_of_hosts(failed)[1], failed.returncode, NOTHING_STARTS)
     assert not failed.lines

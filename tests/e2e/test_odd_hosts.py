@@ -17,7 +17,7 @@ import pytest
 from conftest import private_mounts
 from events import events
 from homes import ViaHomes
-from support import Footprint, Podrun, by_rank, end, is_alive, limit, processes, sha256, wait_until
+from support import SOON, Footprint, Podrun, by_rank, end, is_alive, limit, processes, sha256, wait_until
 
 TWO = ("-H", "local[0-1]", "--grace", "1")
 
@@ -61,10 +61,10 @@ def test_a_start_up_file_that_never_runs_our_command(podrun, bash_hosts, instead
     pod, write = bash_hosts
     write(f"exec {instead}\n")
     started = podrun.directory / "started"
-    failed = events(podrun, *pod.options, "-t", "3", "--retries", "0", "--", "touch", started)
+    failed = events(podrun, *pod.options, *SOON, "--retries", "0", "--", "touch", started)
     assert failed.returncode == 255
     assert failed.failures == {1: ("unreachable", "starting_shell", "timed_out")}
-    assert b"the login to 127.0.0.3 worked, but /bin/sh never answered: perhaps a start-up file there (.bashrc) is slow (-t 9s waits longer), waits" in failed.stderr
+    assert b"the login to 127.0.0.3 worked, but /bin/sh never answered: perhaps a start-up file there (.bashrc) is slow (-t 15s waits longer), waits" in failed.stderr
     assert not started.exists()
 
 

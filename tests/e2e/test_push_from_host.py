@@ -11,7 +11,7 @@ from events import Events
 from fault_table import DELIVER_EVERYTHING, KEEP, ROWS, check, plays, said_by_podrun, said_of_hosts
 from homes import homes_of_pod
 from relays import altered
-from support import wait_until
+from support import SOON, wait_until
 from test_spread import BLOCK, PYTHON, ROUNDS, TREE, kill_at_random_times
 from trees import Directory, File, Link, assert_same, remove, set_time, write_tree
 
@@ -398,14 +398,14 @@ def test_a_host_that_has_the_files_and_falls_silent(pushing, old, new):
         for rank in pushing.others:
             pushing.python(rank, "exit 127")
     pushing.alter(2, old, new)
-    pushing.fail(SILENT, options=(*pushing.homes.options, "-t", "1"))
+    pushing.fail(SILENT, options=(*pushing.homes.options, *SOON))
 
 
 @pytest.mark.full
 @pytest.mark.deadline(150)
 def test_a_host_that_does_not_leave_when_it_has_served_all(pushing):
     pushing.alter(2, "os._exit(GONE)\n                if self", "time.sleep(9999)\n                if self")
-    pushing.push(options=(*pushing.homes.options, "-t", "1"))
+    pushing.push(options=(*pushing.homes.options, *SOON))
     pushing.assert_arrived()
 
 

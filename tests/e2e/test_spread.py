@@ -12,7 +12,7 @@ from events import Events
 from fault_table import DELIVER_EVERYTHING, KEEP, ROWS, check, plays, said_by_podrun, said_of_hosts
 from homes import ONE_TRY, homes_of_pod
 from relays import altered, make_certificate
-from support import wait_until
+from support import SOON, wait_until
 from test_jump import CONNECT
 from trees import Directory, File, Link, assert_same, read_tree, write_tree
 
@@ -198,20 +198,20 @@ def assert_left(sources, why):
 def test_a_host_that_says_forever_that_it_is_alive(spreading):
     spreading.seed(0, "stall:3")
     spreading.alter(0, STALL, ALIVE)
-    assert_left(spreading.push(options=("-t", "1")), "it did not send the rest")
+    assert_left(spreading.push(options=SOON), "it did not send the rest")
 
 
 def test_a_host_that_is_done_and_keeps_its_children_alive(spreading):
     spreading.seed(0, "stall:3")
     spreading.alter(0, f"        with window.changed:\n            window.changed.wait_for(lambda: window.readers == [self] and not window.listeners)\n{WAIT}", STAY)
-    assert_left(spreading.push(KEEPS, ("-t", "1")), "it did not send the rest")
+    assert_left(spreading.push(KEEPS, SOON), "it did not send the rest")
 
 
 @pytest.mark.deadline(120)
 def test_a_relay_that_is_silent_after_its_first_line(spreading):
     spreading.seed(0)
     spreading.alter(1, "    def run(self):\n        while True:\n            line", "    def run(self):\n        while True:\n            time.sleep(9999)\n            line")
-    assert spreading.push(SILENT, ("-t", "1", "--retries", "1")) == {0: None, 1: "cannot hand on: its program was silent", 2: 0, 3: 0}
+    assert spreading.push(SILENT, (*SOON, "--retries", "1")) == {0: None, 1: "cannot hand on: its program was silent", 2: 0, 3: 0}
 
 
 @pytest.mark.deadline(120)
@@ -220,7 +220,7 @@ def test_a_host_that_hangs_at_its_digest(spreading):
     for program in ("sha256sum", "b2sum", "openssl"):
         real = f"/usr/bin/{program}"
         spreading.homes.program(2, program, f'case $(ls) in *data*) exec sleep 9999 ;; esac; exec {real} "$@"')
-    ended = Events(spreading.start("-t", "1").wait(120))
+    ended = Events(spreading.start(*SOON).wait(120))
     check(ROWS[NO_DIGEST], said_of_hosts(ended)[2], ended.returncode, KEEP)
     spreading.assert_unchanged()
 

@@ -7,7 +7,7 @@ import signal
 import pytest
 
 from events import events
-from support import Footprint, by_rank, sha256, wait_until
+from support import SOON, Footprint, by_rank, sha256, wait_until
 
 WORDS = ["a  b", "$HOME", "*", "~", "`id`", "'", '"', "\\", "\\n", "", "two\nlines", "é", "!x", "!!", "{1,2}", "#", "%d", "-n"]
 SHOWN = "".join(f"<{word}>\n" for word in WORDS)
@@ -59,7 +59,7 @@ def test_a_forced_command_that_is_no_shell(podrun, pods):
     pod = pods("--hosts", "4", "--sshd", "1:ForceCommand /bin/echo no login here", "--sshd", "2:ForceCommand exec cat")
     pod.move_in(podrun)
     started = podrun.directory / "started"
-    failed = events(podrun, *pod.options, "-t", "2", "--retries", "0", "--", "touch", started)
+    failed = events(podrun, *pod.options, *SOON, "--retries", "0", "--", "touch", started)
     assert failed.returncode == 255
     assert not started.exists()
     assert failed.failures == {1: ("unreachable", "starting_shell", "ended_early"), 2: ("unreachable", "starting_shell", "timed_out")}

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from events import events
-from support import by_rank, is_alive, limit, processes, read_process, wait_until
+from support import SOON, by_rank, is_alive, limit, processes, read_process, wait_until
 
 ONE = ("-N", "-H", "local")
 FOUR = ("-H", "local[0-3]")
@@ -20,7 +20,7 @@ FOUR = ("-H", "local[0-3]")
 @pytest.mark.parametrize("bad", ["refused", "silent", "noshell"])
 def test_a_host_that_is_not_ready_means_nothing_runs_anywhere(podrun, via, bad):
     started = podrun.directory / "started"
-    patience = ("-t", "5") if bad == "silent" else ()  # the others start in this time, on a busy machine too
+    patience = SOON if bad == "silent" else ()
     failed = events(podrun, *via, "-H", f"a,b,{bad},c", *patience, "--retries", "0", "--", "touch", started)
     assert failed.returncode == 255
     assert failed.outcomes == {0: "not_started", 1: "not_started", 2: "unreachable", 3: "not_started"}
