@@ -5,8 +5,8 @@ target_compile_options(podrun_standards INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wconversion
   # g++ 12 sees the first two in its own std::string, the third in the frames of coroutines.
   "$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-stringop-overflow;-Wno-mismatched-new-delete>"
-  # It would warn of each anonymous namespace in a file that is compiled as one with others.
-  "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-subobject-linkage>"
+  # In files that are compiled as one, g++ would warn of each anonymous namespace, and clang of a name that another file has too.
+  "$<$<BOOL:${CMAKE_UNITY_BUILD}>:$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>;$<$<CXX_COMPILER_ID:Clang>:-Wno-shadow>>"
   $<$<BOOL:${PODRUN_DEV}>:-Werror>)
 target_compile_definitions(podrun_standards INTERFACE $<$<BOOL:${PODRUN_DEV}>:PODRUN_DEV>)  # base/expect.hpp
 set(CMAKE_CXX_EXTENSIONS OFF)

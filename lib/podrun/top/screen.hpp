@@ -16,6 +16,8 @@
 // The screen of `podrun top` as text, and what keys change about it. Pure: the time is passed in.
 namespace podrun::top {
 
+constexpr std::size_t kFewHosts = 16;  ///< more are folded, and have a field instead of a history
+
 /// A line of the list: one host, or hosts that are alike.
 struct ListRow {
   std::vector<std::size_t> hosts;

@@ -28,7 +28,6 @@ using std::chrono::milliseconds;
 constexpr milliseconds kBetweenPaintings{200};  ///< of frames; keys are answered at once
 constexpr milliseconds kLook{100};              ///< for the size of the terminal, an Escape, a slow terminal
 constexpr milliseconds kAtLeast{500};           ///< paints again, since ages grow
-constexpr std::size_t kFewHosts = 16;
 
 class ScreenMode final : public SampleMode, private session::RunWatch {
  public:

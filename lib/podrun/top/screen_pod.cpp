@@ -158,7 +158,6 @@ std::vector<std::string> draw_pod(const Pod& pod, ScreenState& state, const Scre
   constexpr std::size_t kLeastForCounts = 4;
   constexpr std::size_t kLeastForFigures = 14;
   constexpr std::size_t kLeastForField = 18;
-  constexpr std::size_t kFewHosts = 16;
   constexpr std::size_t kTall = 40;
   if (size.rows >= kLeastForCounts) lines.push_back(counts(pod, facts, size.columns, display));
   if (size.rows >= kLeastForFigures) append(lines, draw_figures(pod, size.columns, display));
