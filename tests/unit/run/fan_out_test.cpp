@@ -18,6 +18,8 @@ using test::StreamEvents;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+link::HostError full_disk() { return link::HostError({test::kPreparing, link::Cause::other, "disk full"}); }
+
 TEST_F(FanOutTest, StartsNoHostBeforeAllAreReady) {
   set_up(3);
   hosts_[1].greets = false;
@@ -46,7 +48,7 @@ TEST_F(FanOutTest, StartsNoHostBeforeAllArePrepared) {
 TEST_F(FanOutTest, StartsNothingWhenAHostCannotBePrepared) {
   set_up(2);
   prepare_host_ = [](std::size_t host, supervisor::Supervised&) -> asio::awaitable<void> {
-    if (host == 1) throw link::HostError({test::kPreparing, link::Cause::other, "disk full"});
+    if (host == 1) throw full_disk();
     co_return;
   };
   EXPECT_EQ(run(), "not started, not ready: preparing: disk full");
@@ -56,7 +58,7 @@ TEST_F(FanOutTest, StartsNothingWhenAHostCannotBePrepared) {
 TEST_F(FanOutTest, StartsASingleHostOnlyWhenItIsPrepared) {
   set_up(1);
   prepare_host_ = [](std::size_t, supervisor::Supervised&) -> asio::awaitable<void> {
-    throw link::HostError({test::kPreparing, link::Cause::other, "disk full"});
+    throw full_disk();
     co_return;
   };
   EXPECT_EQ(run(), "not ready: preparing: disk full");
