@@ -28,7 +28,8 @@
 namespace podrun::test {
 
 /// The stage of prepare_host_.
-inline constexpr link::StageWords kPreparing{"preparing", "preparing"};
+inline constexpr link::StageWords kPreparingWords{"preparing", "preparing"};
+inline constexpr link::Stage kPreparing{kPreparingWords};
 
 /// Keeps lines as `1 out: text`.
 class RecordingSink final : public output::Sink {

@@ -40,7 +40,7 @@ TEST_F(FanOutTest, StartsNoHostBeforeAllArePrepared) {
   };
   begin();
   EXPECT_EQ(told(0), "");
-  EXPECT_EQ(fan_out_->status().hosts[1].stage, link::Stage(test::kPreparing));
+  EXPECT_EQ(fan_out_->status().hosts[1].stage, test::kPreparing);
   prepared.notify();
   EXPECT_EQ(finish(), "ok, ok");
 }
