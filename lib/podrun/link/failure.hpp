@@ -139,7 +139,8 @@ class Stage : public Extensible<CommonStage, StageWords> {
  public:
   using enum CommonStage;
   constexpr Stage(CommonStage common) : Extensible(common) {}  // NOLINT(google-explicit-constructor)
-  consteval Stage(const StageWords& own) : Extensible(own) {}  // NOLINT(google-explicit-constructor)
+  constexpr Stage(const StageWords& own) : Extensible(own) {}  // NOLINT(google-explicit-constructor)
+  Stage(const StageWords&& own) = delete;                      // its words would be gone
   friend constexpr bool operator==(const Stage&, const Stage&) = default;
 };
 
@@ -148,7 +149,8 @@ class Cause : public Extensible<CommonCause, CauseWords> {
  public:
   using enum CommonCause;
   constexpr Cause(CommonCause common) : Extensible(common) {}  // NOLINT(google-explicit-constructor)
-  consteval Cause(const CauseWords& own) : Extensible(own) {}  // NOLINT(google-explicit-constructor)
+  constexpr Cause(const CauseWords& own) : Extensible(own) {}  // NOLINT(google-explicit-constructor)
+  Cause(const CauseWords&& own) = delete;                      // its words would be gone
   friend constexpr bool operator==(const Cause&, const Cause&) = default;
 };
 
