@@ -9,9 +9,9 @@ import pytest
 from support import limit, wait_until
 
 FOUR = ["-H", "local[0-3]"]
-FAILS_LATER = "for i in $(seq 30); do echo step $i; done; [ $PODRUN_RANK != 2 ] || { echo first >&2; echo 'boom\x1b[31m' >&2; exit 3; }"
+FAILS_LATER = "for i in $(seq 30); do echo step $i; done; [ $PODRUN_WORKER != 2 ] || { echo first >&2; echo 'boom\x1b[31m' >&2; exit 3; }"
 # Host 2 says its last words, then the others have so much to say that these are out of sight.
-OUT_OF_SIGHT = "[ $PODRUN_RANK = 2 ] && { echo boom >&2; touch %s; exit 3; }; while ! [ -e %s ]; do sleep 0.02; done; seq 20"
+OUT_OF_SIGHT = "[ $PODRUN_WORKER = 2 ] && { echo boom >&2; touch %s; exit 3; }; while ! [ -e %s ]; do sleep 0.02; done; seq 20"
 
 
 def report(ended):
@@ -22,7 +22,7 @@ def report(ended):
 
 THREE = ("-H", "local[0-2]")
 WORDING = {
-    "exit status": (THREE, "exit $PODRUN_RANK", """\
+    "exit status": (THREE, "exit $PODRUN_WORKER", """\
 podrun: 1 ok · 2 failed
 podrun: exit 1: [1] local1
 podrun: exit 2: [2] local2
@@ -31,17 +31,17 @@ podrun: retry on just these: podrun --workers 1,2 COMMAND
     "killed command": (THREE, "kill -KILL $$", """\
 podrun: exit 137 (SIGKILL): [0-2]
 """),
-    "time-out": ((*THREE, "-u", "4", "--grace", "1"), "[ $PODRUN_RANK != 1 ] || exec sleep 100", """\
+    "time-out": ((*THREE, "-u", "4", "--grace", "1"), "[ $PODRUN_WORKER != 1 ] || exec sleep 100", """\
 podrun: 2 ok · 1 timed out
 podrun: timed out after 4 s: [1] local1
 podrun: retry on just these: podrun --workers 1 COMMAND
 """),
-    "fail-fast": ((*THREE, "-k", "--grace", "1"), "[ $PODRUN_RANK != 1 ] || exit 7; exec sleep 100", """\
+    "fail-fast": ((*THREE, "-k", "--grace", "1"), "[ $PODRUN_WORKER != 1 ] || exit 7; exec sleep 100", """\
 podrun: 1 failed · 2 stopped by podrun
 podrun: exit 7: [1] local1
 podrun: [1] local1 failed first (exit 7), so podrun stopped [0,2]
 """),
-    "later batches": ((*THREE, "--serial", "2"), "[ $PODRUN_RANK != 1 ] || exit 5", """\
+    "later batches": ((*THREE, "--serial", "2"), "[ $PODRUN_WORKER != 1 ] || exit 5", """\
 podrun: 1 ok · 1 failed · 1 not started
 podrun: exit 5: [1] local1
 podrun: retry on just these: podrun --workers 1,2 COMMAND
@@ -64,7 +64,7 @@ podrun: retry on just these: podrun --workers 1 COMMAND
 podrun: not ready: [0-2] working directory: no such directory "/no/such/directory"
 podrun: nothing was started on any host
 """),
-    "last lines": ((*THREE, "-0"), "echo out; [ $PODRUN_RANK = 0 ] || { echo boom >&2; exit 3; }", """\
+    "last lines": ((*THREE, "-0"), "echo out; [ $PODRUN_WORKER = 0 ] || { echo boom >&2; exit 3; }", """\
 podrun: 1 ok · 2 failed
 podrun: exit 3: [1,2]
 podrun: last lines of [1,2] (exit 3):
@@ -140,7 +140,7 @@ def test_last_lines_of_a_failure_that_is_out_of_sight(podrun):
 
 
 def test_last_lines_that_are_still_seen_are_not_repeated(podrun):
-    ended = podrun(*FOUR, "--", "[ $PODRUN_RANK != 2 ] || { echo boom >&2; exit 3; }")
+    ended = podrun(*FOUR, "--", "[ $PODRUN_WORKER != 2 ] || { echo boom >&2; exit 3; }")
     assert not any("last lines" in line for line in report(ended))
 
 
@@ -189,7 +189,7 @@ def test_the_repeat_command_names_every_host_that_has_not_succeeded(podrun, opti
     assert shlex.split(again(ended))[:3] == ["podrun", "--workers", ranks]
 
 
-FAILS = "test $PODRUN_RANK = 0"
+FAILS = "test $PODRUN_WORKER = 0"
 
 
 @pytest.mark.parametrize(
@@ -215,13 +215,20 @@ def test_text_from_standard_input_is_not_repeated(podrun):
     assert again(podrun("-H", "local[0-1]", input=FAILS.encode())) == "the same command with --workers 1"
 
 
+@pytest.mark.parametrize("name", ["PODRUN_RANK", "PODRUN_NUM_HOSTS", "PODRUN_HOST0", "PODRUN_ADDRESSES"])
+def test_a_command_that_uses_ranks_is_not_repeated_on_some_hosts(podrun, name):
+    """It would be another command there."""
+    ended = podrun("-H", "local[0-1]", "--", f'echo "${name}"; test $PODRUN_WORKER = 0')
+    assert ended.returncode == 1 and AGAIN not in ended.stderr.decode()
+
+
 def test_the_last_lines_name_all_hosts_that_failed_alike(podrun):
-    ended = podrun("-H", "local[0-19]", "--", "echo boom >&2; [ $PODRUN_RANK = 0 ]")
+    ended = podrun("-H", "local[0-19]", "--", "echo boom >&2; [ $PODRUN_WORKER = 0 ]")
     assert "podrun: last lines of [1-19] (exit 1):" in report(ended)
 
 
 def test_what_was_interrupted_needs_no_reason(podrun):
-    run = podrun.start(*FOUR, "-0v", "--", f"echo up {podrun.directory}; [ $PODRUN_RANK != 2 ] || exit 3; sleep 100")
+    run = podrun.start(*FOUR, "-0v", "--", f"echo up {podrun.directory}; [ $PODRUN_WORKER != 2 ] || exit 3; sleep 100")
     run.wait_for_output(b"0: up")
     wait_until(lambda: b": exit 3\n" in run.stderr)
     run.signal(signal.SIGINT)
@@ -238,11 +245,11 @@ def test_nothing_to_repeat(podrun):
 
 
 def test_the_summary_is_ascii_where_the_locale_is(podrun):
-    ended = podrun("-H", "local[0-1]", "--", "exit $PODRUN_RANK", env={"LC_ALL": "C"})
+    ended = podrun("-H", "local[0-1]", "--", "exit $PODRUN_WORKER", env={"LC_ALL": "C"})
     assert report(ended)[0] == "podrun: 1 ok | 1 failed"
 
 
 def test_the_locale_alters_no_word_of_the_user_or_a_host(podrun):
-    ended = podrun("-H", "local[0-1]", "-0", "--", "echo 'a · b'; exit $PODRUN_RANK", env={"LC_ALL": "C"})
+    ended = podrun("-H", "local[0-1]", "-0", "--", "echo 'a · b'; exit $PODRUN_WORKER", env={"LC_ALL": "C"})
     assert report(ended)[2:4] == ["podrun: last lines of [1] (exit 1):", "    a · b"]
     assert "a · b" in again(ended)

@@ -275,7 +275,7 @@ def test_json_shows_no_values_of_leading_assignments(podrun):
 
 
 def files_in(directory):
-    return {path.name: path.read_bytes() for path in directory.iterdir()}
+    return {path.name: path.read_bytes() for path in directory.iterdir() if path.name != ".gitignore"}
 
 
 @pytest.mark.smoke
@@ -336,6 +336,26 @@ def test_a_run_that_does_not_start_leaves_the_files_of_the_former_one(podrun, lo
 def test_a_run_that_does_not_start_can_be_started_again(podrun):
     assert podrun("--outdir", "logs", "--via", "false {host}", "-H", "h0", "--retries", "0", "--", "true").returncode == 255
     podrun.ok("--outdir", "logs", *FOUR, "--", "echo now")
+
+
+@pytest.mark.parametrize("command", [["nosuch"], ["/etc/passwd"]], ids=" ".join)
+def test_a_mistyped_command_does_not_use_up_the_directory(podrun, command):
+    assert podrun("--outdir", "logs", *FOUR, "--", *command).returncode in (126, 127)
+    podrun.ok("--outdir", "logs", *FOUR, "--", "echo now")
+    assert (podrun.directory / "logs" / "1-local1.out").read_bytes() == b"now\n"
+    assert podrun("--outdir", "logs", *FOUR, "--", *command).returncode == 2
+
+
+def test_a_command_that_ran_uses_up_the_directory(podrun):
+    assert podrun("--outdir", "logs", *FOUR, "--", "echo ran; [ $PODRUN_RANK = 0 ] || exit 127").returncode == 127
+    assert podrun("--outdir", "logs", *FOUR, "--", "echo now").returncode == 2
+
+
+def test_outdir_leaves_itself_out_of_a_push(podrun):
+    podrun.ok("--outdir", "app/logs", *FOUR, "--", "echo now")
+    (podrun.directory / "app" / "train.py").touch()
+    shown = podrun("push", "--dry-run", "-H", "local", "app", podrun.directory / "copy")
+    assert b"train.py" in shown.stdout + shown.stderr and b"logs" not in shown.stdout + shown.stderr
 
 
 def test_outdir_refuses_what_holds_output(podrun, logs):

@@ -254,7 +254,8 @@ session::RunSpec users_run(const Options& options, const hosts::Probe& probe,
   run.home = probe.env("HOME").value_or("");
   run.input_unsent = !options.feed_input && options.script != "-" && (options.words || options.script) &&
                      !hosts::reads_standard_input(options.hosts);
-  run.retry_command = [&options](const std::string& workers) { return repeat_command(options, workers); };
+  if (!supervisor::uses_ranks(run.plan.command))
+    run.retry_command = [&options](const std::string& workers) { return repeat_command(options, workers); };
   return run;
 }
 

@@ -24,6 +24,8 @@ struct Received {
 };
 struct Exited {
   int status = 0;  ///< 0 to 255
+  /// What sh(1) says of a program that is not executable, or not found.
+  bool is_not_startable() const { return status == 126 || status == 127; }
   friend bool operator==(const Exited&, const Exited&) = default;
 };
 struct Signaled {

@@ -43,10 +43,14 @@ enum class EarlierOutput { refuse, append, replace };
 enum class TimeIndex { no, yes };
 
 /// `--outdir DIR`: writes every byte unchanged into DIR/NUMBER-NAME.out and .err of each host, at most a
-/// second later. Makes DIR, and the files when a command starts; until then `space` keeps output. Throws
-/// UsageError if the directory refuses, or it or a file cannot be made.
+/// second later. Makes DIR (which git then ignores), and the files when a command starts; until then `space`
+/// keeps output. Throws UsageError if the directory refuses, or it or a file cannot be made.
 std::unique_ptr<Sink> make_outdir_sink(const std::vector<hosts::Host>& hosts, const std::string& directory,
                                        EarlierOutput earlier, SpoolSpace space,
                                        TimeIndex index = TimeIndex::no);
+
+/// The next run with this `--outdir` may replace what is there: the command has only failed to start. Nothing
+/// happens where that cannot be noted.
+void release_outdir(const std::string& directory);
 
 }  // namespace podrun::output

@@ -27,7 +27,8 @@ constexpr std::size_t kKiB = 1024;
 constexpr std::size_t kMaxBuffer = 256 * kKiB;
 constexpr std::size_t kAllBuffers = 16 * kKiB * kKiB;
 constexpr std::chrono::seconds kMaxDelay{1};
-constexpr mode_t kMode = 0666;  // minus the umask
+constexpr mode_t kMode = 0666;                       // minus the umask
+constexpr std::string_view kReleased = ".released";  ///< see release_outdir()
 
 [[noreturn]] void refuse(const std::string& path, const std::error_code& error) {
   throw UsageError(fmt::format("--outdir: cannot create {:?}: {}", path, error.message()));
@@ -87,8 +88,10 @@ class OutdirSink final : public Sink {
         before_start_(std::in_place, files_.size(), std::move(space)) {
     check_current_directory("--outdir", directory.native());
     std::error_code error;
-    std::filesystem::create_directories(directory, error);
+    const bool is_new = std::filesystem::create_directories(directory, error);
     if (error) refuse(directory, error);
+    if (is_new) keep_out_of_git();
+    if (was_released()) earlier_ = EarlierOutput::replace;
     const bool is_used = !earlier_output(directory_, error).empty();
     if (error) refuse(directory_, error);
     if (is_used && earlier_ == EarlierOutput::refuse) {
@@ -112,6 +115,8 @@ class OutdirSink final : public Sink {
 
   void started() override {
     if (earlier_ == EarlierOutput::replace) remove_earlier_output();
+    std::error_code error;  // ignored: there is none, or it was just read
+    std::filesystem::remove(directory_ / kReleased, error);
     // Only --append writes to an existing file: another run may have made one since the check above.
     const int how = earlier_ == EarlierOutput::append ? 0 : O_EXCL;
     for (std::size_t i = 0; i < files_.size(); ++i) {
@@ -169,6 +174,18 @@ class OutdirSink final : public Sink {
 
   Buffered& file_of(std::size_t host, StreamId stream) { return files_[host * kStreams + index_of(stream)]; }
 
+  /// A push of the directory around it, and git, leave it out.
+  void keep_out_of_git() const {
+    const Descriptor opened(open_to_append(directory_ / ".gitignore"));
+    if (!opened.is_open() || !write_whole(opened.get(), "*\n")) refuse(directory_, errno_code());
+  }
+
+  /// Whether the run before this one says that its output may be replaced.
+  bool was_released() const {
+    std::error_code error;
+    return earlier_ == EarlierOutput::refuse && std::filesystem::exists(directory_ / kReleased, error);
+  }
+
   /// Writes the waiting bytes and `more`.
   void write(Buffered& file, std::string_view more = {}) {
     if (file.failed || (file.waiting.empty() && more.empty())) return;
@@ -208,7 +225,7 @@ class OutdirSink final : public Sink {
   }
 
   const std::filesystem::path directory_;
-  const EarlierOutput earlier_;
+  EarlierOutput earlier_;
   const TimeIndex index_;
   const std::size_t buffer_size_;
   std::vector<Buffered> files_;
@@ -223,6 +240,10 @@ class OutdirSink final : public Sink {
 std::unique_ptr<Sink> make_outdir_sink(const std::vector<hosts::Host>& hosts, const std::string& directory,
                                        EarlierOutput earlier, SpoolSpace space, TimeIndex index) {
   return std::make_unique<OutdirSink>(hosts, directory, earlier, std::move(space), index);
+}
+
+void release_outdir(const std::string& directory) {
+  const Descriptor opened(open_to_append((std::filesystem::path(directory) / kReleased).native()));
 }
 
 }  // namespace podrun::output

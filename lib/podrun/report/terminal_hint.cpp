@@ -85,8 +85,7 @@ std::optional<std::string> terminal_hint(const supervisor::Command& command,
       std::find_if(outcomes.begin(), outcomes.end(), [program](const run::HostOutcome& outcome) {
         if (std::holds_alternative<run::Stopped>(outcome)) return program->waits;
         const auto* exited = std::get_if<link::Exited>(&outcome);
-        // A shell says 126 or 127 where it cannot start the program.
-        return exited && exited->status != 0 && exited->status != 126 && exited->status != 127;
+        return exited && exited->status != 0 && !exited->is_not_startable();
       });
   if (failed == outcomes.end()) return std::nullopt;
   const hosts::Host& host = hosts[static_cast<std::size_t>(failed - outcomes.begin())];

@@ -2,10 +2,12 @@
 // The mode of every run that shows the output of a command: the events of --json, the final report.
 #include "podrun/session/command_mode.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
 #include "podrun/hosts/remembered.hpp"
+#include "podrun/output/make_sinks.hpp"
 #include "podrun/report/hint.hpp"
 #include "podrun/report/json_events.hpp"
 #include "podrun/report/silence.hpp"
@@ -14,7 +16,22 @@
 namespace podrun::session {
 namespace {
 
+constexpr std::chrono::seconds kAtOnce{5};  ///< also on a far host, or a busy one
+
 output::WallTime wall_time() { return std::chrono::system_clock::now(); }
+
+/// A mistyped command, which no host could start.
+bool was_nowhere_startable(const run::RunPolicy& policy) {
+  const std::vector<run::HostOutcome>& outcomes = policy.outcomes();
+  const auto is_not_startable = [](const run::HostOutcome& outcome) {
+    const auto* exited = std::get_if<link::Exited>(&outcome);
+    return exited && exited->is_not_startable();
+  };
+  return std::ranges::any_of(outcomes, is_not_startable) &&
+         std::ranges::all_of(outcomes, [&](const run::HostOutcome& outcome) {
+           return is_not_startable(outcome) || !run::host_number(outcome);
+         });
+}
 
 }  // namespace
 
@@ -78,6 +95,7 @@ void CommandMode::begin(output::Output& output) {
 void CommandMode::notice(output::Output& output, const run::RunPolicy& policy, const run::Notice& notice) {
   if (std::holds_alternative<run::notice::Started>(notice)) {
     output.start();
+    started_ = Clock::now();
     if (auto warning = std::exchange(warning_, std::nullopt)) output.say(std::move(*warning));
   }
   if (std::holds_alternative<run::notice::Interrupted>(notice)) last_lines_->stop_clock();
@@ -95,6 +113,10 @@ void CommandMode::notice(output::Output& output, const run::RunPolicy& policy, c
 void CommandMode::print_final_report(output::Output& output, const run::RunPolicy& policy, int status) {
   for (std::string& line : final_report(run_, policy, *last_lines_, charset())) output.say(std::move(line));
   if (json_) json_->end(output, policy, status);
+  const bool adds = run_.view.earlier == output::EarlierOutput::append;
+  if (!run_.view.outdir.empty() && !adds && started_ && Clock::now() - *started_ < kAtOnce &&
+      was_nowhere_startable(policy))
+    output::release_outdir(run_.view.outdir);
   if (run_.work == report::Work::command) remember_hosts(policy);
 }
 

@@ -213,6 +213,12 @@ Command script_command(std::string_view script, std::vector<std::string> argumen
   return {.what = Words{std::move(words)}, .environment = {{"PODRUN_SCRIPT", std::string(script)}}};
 }
 
+bool uses_ranks(const RemoteCommand& command) {
+  constexpr std::array kNames = {"PODRUN_RANK",     "PODRUN_NUM_HOSTS", "PODRUN_HOST0",
+                                 "PODRUN_HOSTLIST", "PODRUN_ADDRESSES", "PODRUN_SLOTLIST"};
+  return std::ranges::any_of(kNames, [&](std::string_view name) { return asks_for(command, name); });
+}
+
 std::string go_of_host(const RankVariables& variables) {
   std::vector<Variable> own = {{"PODRUN_RANK", std::to_string(variables.rank)},
                                {"PODRUN_WORKER", std::to_string(variables.worker)},

@@ -73,6 +73,10 @@ inline constexpr std::size_t kMaxWord = 128 * 1024 - 1;
 /// Throws UsageError when a word or a variable is longer than kMaxWord.
 RemoteCommand build_command(const Command& command);
 
+/// Whether the command names a variable that depends on which hosts take part (PODRUN_RANK, PODRUN_NUM_HOSTS,
+/// lists of hosts): on some of them it would be another command.
+bool uses_ranks(const RemoteCommand& command);
+
 /// The values of PODRUN_* for one host.
 struct RankVariables {
   std::size_t rank = 0;

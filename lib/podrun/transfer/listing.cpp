@@ -12,6 +12,7 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/link/failure.hpp"
+#include "podrun/link/link.hpp"
 #include "podrun/transfer/transfer_failures.hpp"
 
 namespace podrun::transfer {
@@ -172,7 +173,7 @@ void ListingReader::take_record(std::string_view record) {
   } else if (kind == "e") {
     const auto status = listed_number<int>(rest);
     listing_.has_errors = status != 0;
-    listing_.has_not_looked = status == 126 || status == 127;  // sh(1), xargs(1): not executable, not found
+    listing_.has_not_looked = link::Exited{status}.is_not_startable();  // xargs(1) says it too
     complete_ = true;
   } else {
     refuse_listed(record);

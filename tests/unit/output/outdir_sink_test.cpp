@@ -4,8 +4,10 @@
 #include <chrono>
 #include <filesystem>
 #include <iterator>
+#include <set>
 #include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "podrun/output/make_sinks.hpp"
@@ -45,6 +47,12 @@ class OutdirSinkTest : public testing::Test {
     auto sink = make(earlier, hosts);
     sink->started();
     return sink;
+  }
+  std::string names() const {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(directory_.path("a/b")))
+      names.insert(entry.path().filename());
+    return fmt::format("{}", fmt::join(names, " "));
   }
   std::string read(const std::string& name) const { return directory_.read("a/b/" + name); }
   static void give(Sink& sink, std::size_t host, StreamId stream, std::string_view bytes) {
@@ -115,13 +123,32 @@ TEST_F(OutdirSinkTest, WritesWhenAHostEnds) {
   EXPECT_EQ(read("7-2001:db8::1.err"), "");
 }
 
+TEST_F(OutdirSinkTest, KeepsADirectoryThatItMadeOutOfGit) {
+  const auto sink = start();
+  EXPECT_EQ(read(".gitignore"), "*\n");
+}
+
+TEST_F(OutdirSinkTest, PutsNothingElseIntoADirectoryThatWasThere) {
+  std::filesystem::create_directories(directory_.path("a/b"));
+  const auto sink = make();
+  EXPECT_EQ(names(), "");
+}
+
+TEST_F(OutdirSinkTest, ReplacesWhatTheRunBeforeHasReleased) {
+  give(*start(), 0, kOut, "not found");
+  release_outdir(directory_.path("a/b"));
+  const auto sink = start();
+  EXPECT_EQ(read("4-tpu-4.out"), "");
+  EXPECT_THROW(make(), UsageError);
+}
+
 TEST_F(OutdirSinkTest, WritesNothingBeforeTheStart) {
   const auto sink = make();
   const std::string much(300'000, 'x');
   give(*sink, 0, kErr, "noise of a .bashrc");
   give(*sink, 1, kOut, much);
   sink->host_ended(1);
-  EXPECT_TRUE(std::filesystem::is_empty(directory_.path("a/b")));
+  EXPECT_EQ(names(), ".gitignore");
   sink->started();
   give(*sink, 0, kErr, ", and more");
   sink->finish();

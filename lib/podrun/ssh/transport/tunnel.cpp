@@ -101,11 +101,10 @@ class Tunnel::State {
 
   void note(const link::StreamEvent& event) {
     if (const auto* exited = std::get_if<link::Exited>(&event)) {
-      const bool cannot_run = exited->status == 126 || exited->status == 127;  // as in shells
       if (exited->status != 0 || !spoke_)
         failure_ = {link::Stage::proxy_command, link::Cause::transport_ended,
                     fmt::format("exit {}", exited->status),
-                    cannot_run ? link::Retry::no : link::Retry::may_help};
+                    exited->is_not_startable() ? link::Retry::no : link::Retry::may_help};
     }
     if (const auto* signaled = std::get_if<link::Signaled>(&event))
       failure_ = {link::Stage::proxy_command, link::Cause::transport_ended,
