@@ -164,9 +164,9 @@ def test_names_the_job_that_it_spares_once(podrun, host):
     refused = podrun(*host.options, "-c", "--", "true")
     assert re.search(rb"podrun: not ready: \[0,1\] clean-up: sleep \(pid \d+ on \[0\]\) holds /dev/accel0 for the job kept\n", refused.stderr), refused
     assert b"podrun: podrun stop kept frees the accelerators of that job\n" in refused.stderr
-    checked = podrun(*host.options, "check").stdout.decode().splitlines()
-    assert "  [0,1] accelerators busy: 1 of 4 held by the job kept (podrun stop kept)" in checked
-    assert not [line for line in checked if "podrun --workers 0,1 kill" in line]
+    checked = podrun(*host.options, "check").stdout.decode()
+    assert "your job kept (podrun stop kept) has 1 of 4 accelerators open, on 2 hosts" in checked
+    assert "accelerators busy" not in checked and "podrun --workers 0,1 kill" not in checked
     podrun.ok(*host.options, "stop", "kept")
 
 

@@ -8,6 +8,7 @@
 #   memory_limit* memory_limits text
 #   device* devices kind:word path:text
 #   sees_own flag
+#   own_user text
 #   held* holders device:word pid:pid user:word kind:word job:word command:text
 #   pci* pci text
 #   gpu* gpu_lines text
@@ -18,7 +19,7 @@
 #   values{} kernel open_files processes locked_memory python python_path python_error jax jaxlib libtpu torch
 #   values{} commit branch changes git_error gpu_error
 # Variables of command.cpp: PODRUN_RUN_ID
-# Variables of the host: HOME
+# Variables of the host: HOME SUDO_USER
 #
 # held: an accelerator that a process has open, or the file of all of a kind; job: - for none. pci: ids of Google's devices, also those in a
 # vfio group. gpus_to_see: NVIDIA's devices that this user may open, once nvidia-smi has ended. changes: the number of changed files, and a
@@ -75,6 +76,7 @@ esac
 # Lists the processes that have an accelerator open, once for each device. Only root sees the processes of other users.
 if [ "$podrun_devices" ]; then
   if [ "$(id -u)" != 0 ]; then say sees_own; fi
+  say own_user "${SUDO_USER:-$(id -un 2>/dev/null || id -u)}"
   podrun_su=
   # "PID DEVICE"
   say_held() {

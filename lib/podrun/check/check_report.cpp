@@ -72,6 +72,7 @@ class HostComparison {
     add_clocks();
     add_memory();
     add_disks();
+    note_jobs();
     note_hidden_holders();
     note_unseen_gpus();
     return std::move(report_);
@@ -120,13 +121,19 @@ class HostComparison {
     }
   }
 
-  /// Identifies a process by its job, or by its user and name, because pids differ from host to host.
+  /// Identifies a process by its job, or by its user and name, because pids differ from host to host. A job
+  /// of this user is meant to have the accelerators, and no problem.
   void find_holders(std::size_t host, const HostFacts& facts) {
     std::set<std::string> held;
     std::map<std::string, std::set<std::uint64_t>> pids;
     std::set<std::string> jobs;
+    std::map<std::string, std::set<std::string>> held_by_own;
     for (const HeldDevice& holder : facts.holders) {
       if (devices::is_watcher(holder.command)) continue;
+      if (!holder.job.empty() && holder.user == facts.own_user) {
+        add_held(held_by_own[holder.job], holder, facts.devices);
+        continue;
+      }
       add_held(held, holder, facts.devices);
       if (!holder.job.empty()) {
         jobs.insert(fmt::format("the job {0} (podrun stop {0})", holder.job));
@@ -134,6 +141,9 @@ class HostComparison {
       }
       pids[fmt::format("{} of {}", holder.command, holder.user)].insert(holder.pid);
     }
+    for (const auto& [job, its_devices] : held_by_own)
+      ++own_jobs_[fmt::format("your job {0} (podrun stop {0}) has {1} of {2} accelerators open", job,
+                              its_devices.size(), facts.devices.size())];
     if (held.empty()) return;
     std::vector<std::string> who(jobs.begin(), jobs.end());
     std::string detail;
@@ -256,6 +266,11 @@ class HostComparison {
     for (const auto& [name, of] : sizes) add_range(name, of, "free");
   }
 
+  void note_jobs() {
+    for (const auto& [job, hosts] : own_jobs_)
+      report_.notes.push_back(fmt::format("{}, on {} host{}", job, hosts, hosts == 1 ? "" : "s"));
+  }
+
   void note_hidden_holders() {
     const bool hidden = std::any_of(hosts_.begin(), hosts_.end(), [](const CheckedHost& host) {
       return !host.facts.devices.empty() && host.facts.sees_own;
@@ -275,7 +290,8 @@ class HostComparison {
   const std::vector<CheckedHost>& hosts_;
   const CheckRequest& request_;
   CheckReport report_;
-  microseconds reference_{};  ///< ahead of our clock
+  std::map<std::string, std::size_t> own_jobs_ = {};  ///< what they have open, on how many hosts
+  microseconds reference_{};                          ///< ahead of our clock
 };
 
 }  // namespace

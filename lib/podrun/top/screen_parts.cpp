@@ -115,6 +115,16 @@ void add_cell(StyledLine& line, const Pod& pod, Figure figure, std::size_t first
     line.add_digit(shown);
 }
 
+/// Where a job runs, its end is what frees the host; podrun kill would spare it.
+std::string words_to_stop(const Pod& pod, std::size_t host) {
+  constexpr std::string_view kJob = "job ";
+  std::string jobs;
+  for (const std::string& run : pod.rows()[host].runs) {
+    if (run.starts_with(kJob)) jobs += ' ' + run.substr(kJob.size());
+  }
+  return jobs.empty() ? fmt::format("kill --workers {}", pod.hosts()[host].worker) : "stop" + jobs;
+}
+
 }  // namespace
 
 Style style_of(const Odd& odd) {
@@ -251,7 +261,7 @@ std::string message_text(const Pod& pod, const ScreenState& state, const ScreenF
                          std::size_t columns) {
   constexpr std::string_view kBefore = "to stop what holds it: ";
   if (state.message != "K" || pod.hosts().empty()) return state.message;
-  const std::string words = fmt::format("kill --workers {}", pod.hosts()[state.cursor].worker);
+  const std::string words = words_to_stop(pod, state.cursor);
   return fmt::format("{}{}", kBefore,
                      command_line(words, facts, columns - std::min(columns, kBefore.size())));
 }

@@ -242,6 +242,21 @@ TEST_F(CheckReportTest, NamesTheJobThatHoldsAccelerators) {
   EXPECT_THAT(text(), Contains("to free the accelerators: podrun --workers 2 kill"));
 }
 
+TEST_F(CheckReportTest, AllowsAJobOfThisUserToHoldDevices) {
+  set_up(3);
+  for (const std::size_t host : {0U, 1U, 2U}) {
+    facts(host).own_user = "alice";
+    facts(host).holders = {{"/dev/accel0", 5, "alice", "", "train", "python3"},
+                           {"/dev/accel1", 5, "alice", "", "train", "python3"}};
+  }
+  EXPECT_TRUE(compare().is_well());
+  EXPECT_THAT(text(),
+              Contains("your job train (podrun stop train) has 2 of 4 accelerators open, on 3 hosts"));
+  facts(1).holders[0].user = "bob";
+  EXPECT_THAT(text(),
+              Contains("  [1] tpu-1: accelerators busy: 1 of 4 held by the job train (podrun stop train)"));
+}
+
 TEST_F(CheckReportTest, AllowsMonitorsToHoldDevices) {
   set_up(1);
   facts(0).devices = {{"NVIDIA", "/dev/nvidia0"}};

@@ -293,7 +293,14 @@ TEST_F(ScreenKeys, ShowHelp) {
   }
 }
 
+TEST_F(ScreenKeys, SayHowToStopTheJobThatHoldsAHost) {
+  press("K");
+  EXPECT_THAT(show(), HasSubstr("podrun -H 'gpu[0-255]' stop train"));
+}
+
 TEST_F(ScreenKeys, SayHowToKill) {
+  pod_.hosts[5].holders.front().mark = "0e5a3b6d9c1f4e7a.3.";
+  pod_.steps(4);
   press("K");
   EXPECT_THAT(show(), HasSubstr("podrun -H 'gpu[0-255]' kill --workers 5"));
   press(Key::Kind::enter);
