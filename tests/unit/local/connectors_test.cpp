@@ -61,6 +61,15 @@ class Via : public testing::Test {
   void SetUp() override { pipe_before_ = std::signal(SIGPIPE, SIG_IGN); }  // as main does
   void TearDown() override { (void)std::signal(SIGPIPE, pipe_before_); }
 
+  /// The link ends before its io_context does.
+  template <typename Body>
+  void run(const Body& body) {
+    run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+      co_await body(executor);
+      link_.reset();
+    });
+  }
+
   /// Starts the shell text beside a transport that runs `second` before every shell but the first.
   asio::awaitable<std::shared_ptr<link::Stream>> start(asio::any_io_executor executor,
                                                        const std::string& text,
@@ -92,7 +101,7 @@ class Via : public testing::Test {
 };
 
 TEST_F(Via, NoticesAHostThatIsSilentForGood) {
-  run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+  run([&](asio::any_io_executor executor) -> asio::awaitable<void> {
     const auto stream = co_await start(executor, "echo out; sleep 1.5; >paused; exec sleep 1000");
     Reader reader(*stream);
     co_await reader.to_end();
@@ -102,7 +111,7 @@ TEST_F(Via, NoticesAHostThatIsSilentForGood) {
 }
 
 TEST_F(Via, KeepsAHostThatAnswers) {
-  run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+  run([&](asio::any_io_executor executor) -> asio::awaitable<void> {
     const auto stream = co_await start(executor, "echo out; sleep 2.4; exit 3");
     Reader reader(*stream);
     co_await reader.to_end();
@@ -114,7 +123,7 @@ TEST_F(Via, KeepsAHostThatAnswers) {
 
 TEST_F(Via, KeepsAHostWhoseTransportNeverStartsTwice) {
   for (const char* second : {"exit 1", "exec sleep 1000", "echo; cat; exec sleep 1000"}) {
-    run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+    run([&](asio::any_io_executor executor) -> asio::awaitable<void> {
       std::filesystem::remove(directory_.path("started"));
       const auto stream = co_await start(executor, "echo out; sleep 1.5; exit 3", second);
       Reader reader(*stream);
@@ -125,7 +134,7 @@ TEST_F(Via, KeepsAHostWhoseTransportNeverStartsTwice) {
 }
 
 TEST_F(Via, AsksNothingWhileTheHostPrintsOrIsNotRead) {
-  run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+  run([&](asio::any_io_executor executor) -> asio::awaitable<void> {
     const auto stream = co_await start(executor,
                                        "for i in 1 2 3 4 5 6 7 8 9; do echo $i; sleep 0.1; done; "
                                        "echo end; exec sleep 1000");
@@ -139,7 +148,7 @@ TEST_F(Via, AsksNothingWhileTheHostPrintsOrIsNotRead) {
 }
 
 TEST_F(Via, AsksNothingWhereItIsNotWanted) {
-  run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+  run([&](asio::any_io_executor executor) -> asio::awaitable<void> {
     const auto stream = co_await start(executor, "echo out; sleep 0.5; exit 3", "", 0);
     Reader reader(*stream);
     co_await reader.to_end();
