@@ -13,13 +13,13 @@ import pytest
 
 from homes import homes_of_pod
 from pods import children_of
-from support import describe, is_server, limit, read_process, send, wait_until
+from support import SANITIZED, describe, is_server, limit, read_process, send, wait_until
 from test_jobs import end_all, states
 from trees import File, Link, assert_same, read_tree, remove, write_tree
 
 ROUNDS = int(os.environ.get("PODRUN_ROUNDS", "0"))
 SEED = os.environ.get("PODRUN_SEED") or str(random.randrange(1_000_000))
-LIMITS = ("--grace", "1", "--orphan-timeout", "6")
+LIMITS = ("--grace", "1", "--orphan-timeout", "18" if SANITIZED else "6")
 SETTLED = 20  # seconds until the hosts have noticed, and have ended what was to end
 WAYS = ("podrun", "connection", "process")
 JOBS = ("start", "stop", "rm")
