@@ -95,7 +95,7 @@ void CommandMode::begin(output::Output& output) {
 void CommandMode::notice(output::Output& output, const run::RunPolicy& policy, const run::Notice& notice) {
   if (std::holds_alternative<run::notice::Started>(notice)) {
     output.start();
-    started_ = Clock::now();
+    started_ = std::chrono::steady_clock::now();
     if (auto warning = std::exchange(warning_, std::nullopt)) output.say(std::move(*warning));
   }
   if (std::holds_alternative<run::notice::Interrupted>(notice)) last_lines_->stop_clock();
@@ -114,8 +114,8 @@ void CommandMode::print_final_report(output::Output& output, const run::RunPolic
   for (std::string& line : final_report(run_, policy, *last_lines_, charset())) output.say(std::move(line));
   if (json_) json_->end(output, policy, status);
   const bool adds = run_.view.earlier == output::EarlierOutput::append;
-  if (!run_.view.outdir.empty() && !adds && started_ && Clock::now() - *started_ < kAtOnce &&
-      was_nowhere_startable(policy))
+  if (!run_.view.outdir.empty() && !adds && started_ &&
+      std::chrono::steady_clock::now() - *started_ < kAtOnce && was_nowhere_startable(policy))
     output::release_outdir(run_.view.outdir);
   if (run_.work == report::Work::command) remember_hosts(policy);
 }

@@ -65,16 +65,14 @@ class CommandMode : public Mode {
   std::optional<JsonReport>& json() { return json_; }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   void remember_hosts(const run::RunPolicy& policy) const;
 
   const RunSpec& run_;
   const Session& session_;
   std::optional<JsonReport> json_;
   std::shared_ptr<output::LastLines> last_lines_;
-  std::optional<Clock::time_point> started_;  ///< when the first host started
-  std::optional<std::string> warning_;        ///< for the moment when the first host starts
+  std::optional<run::TimePoint> started_;  ///< when the first host started
+  std::optional<std::string> warning_;     ///< for the moment when the first host starts
 };
 
 }  // namespace podrun::session
