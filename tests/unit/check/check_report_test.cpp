@@ -251,7 +251,7 @@ TEST_F(CheckReportTest, AllowsAJobOfThisUserToHoldDevices) {
   }
   EXPECT_TRUE(compare().is_well());
   EXPECT_THAT(text(),
-              Contains("your job train (podrun stop train) has 2 of 4 accelerators open, on 3 hosts"));
+              Contains("note: your job train (podrun stop train) has 2 of 4 accelerators open, on 3 hosts"));
   facts(1).holders[0].user = "bob";
   EXPECT_THAT(text(),
               Contains("  [1] tpu-1: accelerators busy: 1 of 4 held by the job train (podrun stop train)"));
