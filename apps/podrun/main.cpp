@@ -7,6 +7,7 @@
 #include <csignal>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "podrun/output/terminal.hpp"
 
 #include "cli/command_line.hpp"
+#include "cli/kept_run.hpp"
 #include "commands/commands.hpp"
 
 namespace podrun {
@@ -37,7 +39,10 @@ void open_standard_descriptors() {
 int dispatch(const std::vector<std::string>& arguments, const std::shared_ptr<output::Terminal>& terminal) {
   const std::unique_ptr<hosts::Probe> probe = hosts::make_system_probe();
   cli::CommandLine line(commands::command_table());
-  if (const auto text = line.parse(arguments, *probe)) return output::print_answer(*text, *terminal);
+  const std::optional<cli::KeptRun> kept = cli::read_kept_run(arguments, *probe);
+  if (const auto text =
+          kept ? line.parse(kept->words, *probe, kept->directory) : line.parse(arguments, *probe))
+    return output::print_answer(*text, *terminal);
   return line.run(*probe, terminal);
 }
 

@@ -15,6 +15,7 @@
 #include "cli/habits.hpp"
 #include "cli/help.hpp"
 #include "cli/option_rows.hpp"
+#include "cli/repeated_words.hpp"
 #include "cli/specs_from_options.hpp"
 
 namespace podrun::cli {
@@ -114,8 +115,10 @@ CommandLine::CommandLine(std::span<const CommandRow> commands) : rows_(commands)
   add_other_options(table_, options_);
 }
 
-std::optional<std::string> CommandLine::parse(Words arguments, const hosts::Probe& probe) {
+std::optional<std::string> CommandLine::parse(Words arguments, const hosts::Probe& probe,
+                                              const std::string& kept_in) {
   options_.arguments = arguments;
+  options_.kept_in = kept_in;
   const auto rest = arguments.begin() + static_cast<std::ptrdiff_t>(end_of_operands(arguments));
   options_.rest.assign(rest, arguments.end());
   arguments.erase(rest, arguments.end());
@@ -131,8 +134,9 @@ std::optional<std::string> CommandLine::parse(Words arguments, const hosts::Prob
   if (parsed.asks_for_help) return help(parsed.extras);
   if (options_.version) return version_line();
   extras_ = std::move(parsed.extras);
-  options_.arguments_to_repeat = to_repeat(left);
+  options_.arguments_to_repeat = words_to_repeat(table_, left);
   options_.arguments_to_repeat.insert(options_.arguments_to_repeat.end(), separator, arguments.end());
+  options_.arguments_of_run = words_of_run(table_, left);
   take_command(left);
   check_options_taken();
   check_choice_of_hosts(table_);
@@ -233,18 +237,6 @@ std::string CommandLine::help(const Words& extras) const {
   const CommandRow* const row = extras.empty() ? nullptr : find_command(rows_, extras.front());
   if (!row) return overview_page(rows_, table_, page_width());
   return command_page(*row, table_, page_width()) + more_about(*row);
-}
-
-/// The arguments, without the options that the retry command sets itself.
-CommandLine::Words CommandLine::to_repeat(const Words& left) const {
-  Words kept;
-  for (std::size_t i = 0, count = 0; i < left.size(); i += count) {
-    count = std::min(table_.words_of(left[i]), left.size() - i);
-    const OptionEntry* const option = table_.find_word(left[i]);
-    if (option && option->row.repeat_sets) continue;
-    for (std::size_t word = i; word < i + count; ++word) kept.push_back(left[word]);
-  }
-  return kept;
 }
 
 void CommandLine::take_command(const Words& left) {

@@ -19,7 +19,9 @@ class CommandLine {
 
   /// Reads the configuration too. Text to print on standard output instead of running something, as with
   /// --help. Throws UsageError: one line that names what is wrong and the way out.
-  std::optional<std::string> parse(std::vector<std::string> arguments, const hosts::Probe& probe);
+  /// `kept_in`: see Options.
+  std::optional<std::string> parse(std::vector<std::string> arguments, const hosts::Probe& probe,
+                                   const std::string& kept_in = {});
 
   /// After parse() without an answer: the exit status. Throws UsageError.
   int run(const hosts::Probe& probe, const std::shared_ptr<output::Terminal>& terminal);
@@ -35,7 +37,6 @@ class CommandLine {
   void check_first_word(const Words& left, const Words& rest) const;
   void check_dashes(const Words& left) const;
   std::string help(const Words& extras) const;
-  Words to_repeat(const Words& left) const;
   void take_command(const Words& left);
   void check_operands() const;
   [[noreturn]] void refuse_option(const std::string& word, const Words& left) const;

@@ -9,7 +9,7 @@ namespace podrun::cli {
 namespace {
 
 constexpr const char* kFile = "job_names";
-constexpr std::size_t kMost = 100;
+constexpr std::size_t kMostNames = 100;
 
 }  // namespace
 
@@ -32,7 +32,7 @@ void add_seen_job_name(const std::string& name, const hosts::Probe& probe) {
   std::vector<std::string> names = seen_job_names(probe);
   if (std::ranges::find(names, name) != names.end()) return;
   names.push_back(name);
-  if (names.size() > kMost) names.erase(names.begin());
+  if (names.size() > kMostNames) names.erase(names.begin());
   set_seen_job_names(names, probe);
 }
 

@@ -66,11 +66,13 @@ std::vector<supervisor::Variable> variables_of_podrun(const hosts::Probe& probe)
   return variables;
 }
 
-std::string own_directory() {
+std::string own_program() {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  return error ? "" : program.parent_path().string();
+  return error ? "" : program.string();
 }
+
+std::string own_directory() { return std::filesystem::path(own_program()).parent_path(); }
 
 std::string append_to_path(const std::string& directory) {
   if (directory.empty() || directory.find_first_of(":\n") != std::string::npos) return "";

@@ -19,7 +19,8 @@ bool is_only_here(const session::SessionSpec& session);
 /// absolute. --dry-run does not show the values.
 std::vector<supervisor::Variable> variables_of_podrun(const hosts::Probe& probe);
 
-/// The directory of this program; empty: not known.
+/// The path of this program, and its directory; empty: not known.
+std::string own_program();
 std::string own_directory();
 /// sh text that puts the directory at the end of PATH.
 std::string append_to_path(const std::string& directory);

@@ -100,8 +100,7 @@ void check_restarts(const Options& options, const OptionTable& table) {
   if (options.limits.on_unreachable == run::OnUnreachable::skip)
     refuse("--skip-unreachable", "the command starts again when all hosts are there");
   if (options.feed_input) refuse("--stdin", "standard input is read once");
-  if (options.detach)
-    refuse("--detach", "a job with restarts is podrun in a job of this machine: podrun help restarts");
+  if (options.detach) refuse("--detach", "podrun start NAME --restarts N keeps a command, not a task");
 }
 
 std::string describe_restarts(const Options& options) {

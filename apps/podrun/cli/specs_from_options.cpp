@@ -98,17 +98,6 @@ supervisor::ShellText read_text(const hosts::Probe& probe) {
   return shell;
 }
 
-/// The name of this directory that its user goes by ($PWD, if it is still right): links and mounts are named
-/// alike on hosts that share it.
-std::string current_directory(const hosts::Probe& probe) {
-  const std::filesystem::path actual = podrun::current_directory("--cwd");
-  const std::string logical = probe.env("PWD").value_or("");
-  std::error_code error;
-  if (logical.starts_with('/') && std::filesystem::equivalent(logical, actual, error) && !error)
-    return logical;
-  return actual;
-}
-
 void check_standard_input(const Options& options) {
   std::vector<std::string> consumers;
   if (options.feed_input) consumers.emplace_back("--stdin");
@@ -133,15 +122,6 @@ bool gives_values(const Options& options) {
   if (std::any_of(options.environment.begin(), options.environment.end(), has_value)) return true;
   if (!options.words || options.words->empty()) return false;
   return supervisor::hide_values(options.words->front()) != options.words->front();
-}
-
-/// `<(…)` is gone with the run, as standard input is.
-bool reads_what_is_gone(const Options& options) {
-  const auto is_gone = [](const std::string& word) { return word.starts_with("/dev/fd/"); };
-  const bool has_text = options.words || options.script;
-  return !has_text || options.script == "-" || options.feed_input ||
-         hosts::reads_standard_input(options.hosts) ||
-         std::any_of(options.arguments.begin(), options.arguments.end(), is_gone);
 }
 
 bool can_be_shown(std::string_view text) {
@@ -259,6 +239,15 @@ session::RunSpec users_run(const Options& options, const hosts::Probe& probe,
   return run;
 }
 
+std::string current_directory(const hosts::Probe& probe) {
+  const std::filesystem::path actual = podrun::current_directory("--cwd");
+  const std::string logical = probe.env("PWD").value_or("");
+  std::error_code error;
+  if (logical.starts_with('/') && std::filesystem::equivalent(logical, actual, error) && !error)
+    return logical;
+  return actual;
+}
+
 std::string directory_of(const Options& options, const hosts::Probe& probe) {
   if (options.directory) return *options.directory;
   return options.same_directory ? current_directory(probe) : "";
@@ -277,6 +266,14 @@ transfer::Spreading spreading(const Options& options) {
   using enum transfer::Spreading;
   if (options.sudo || !options.via.empty()) return impossible;
   return options.spread ? wanted : possible;
+}
+
+bool reads_what_is_gone(const Options& options) {
+  const auto is_gone = [](const std::string& word) { return word.starts_with("/dev/fd/"); };
+  const bool has_text = options.words || options.script;
+  return !has_text || options.script == "-" || options.feed_input ||
+         hosts::reads_standard_input(options.hosts) ||
+         std::any_of(options.arguments.begin(), options.arguments.end(), is_gone);
 }
 
 session::View view(const Options& options) {

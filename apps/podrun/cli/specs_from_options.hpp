@@ -36,6 +36,13 @@ session::RunSpec users_run(const Options& options, const hosts::Probe& probe,
 /// The environment and the shell of a command that is set later. Throws UsageError.
 supervisor::Command command_in_surroundings(const Options& options, const hosts::Probe& probe);
 
+/// The name of this directory that its user goes by ($PWD, if it is still right): links and mounts are named
+/// alike on hosts that share it.
+std::string current_directory(const hosts::Probe& probe);
+
+/// Whether the run needs standard input, or `<(…)`: it cannot be made again.
+bool reads_what_is_gone(const Options& options);
+
 /// The directory on the hosts that --cwd or --chdir names; empty: neither. Throws UsageError.
 std::string directory_of(const Options& options, const hosts::Probe& probe);
 

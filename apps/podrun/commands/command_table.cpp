@@ -21,19 +21,6 @@ constexpr std::string_view kWorkdirOfTasks =
     "copied there)";
 constexpr std::array<cli::Refusal, 2> kRefusedByTasks{{{"cwd", kWorkdirOfTasks}, {"chdir", kWorkdirOfTasks}}};
 
-constexpr std::array<cli::Refusal, 6> kRefusedByStart{{
-    {"fail-fast",
-     "--fail-fast: a job goes on where it has not failed (podrun -H local start NAME -- podrun -k -- "
-     "COMMAND is a job that ends everywhere)"},
-    {"restarts",
-     "--restarts: a job that starts again is podrun in a job of this machine (podrun -H local start NAME -- "
-     "podrun --restarts N -- COMMAND; podrun help restarts)"},
-    {"skip-unreachable", "--skip-unreachable: start starts a job on all hosts or on none (leave it out)"},
-    {"serial", "--serial: start starts a job on all hosts or on none (leave it out)"},
-    {"timeout", "--timeout does not limit a job (podrun start NAME -- timeout 2h COMMAND)"},
-    {"stdin", "start: a job has no standard input (leave out --stdin; podrun push copies files)"},
-}};
-
 constexpr std::array<cli::ShortForm, 2> kFollow{{{"-f", "--follow"}, {"-F", "--follow"}}};
 
 constexpr std::array<cli::ShortForm, 1> kCount{{{"-n", "--count"}}};
@@ -124,17 +111,17 @@ constexpr std::array<cli::CommandRow, 22> kRows{{
      .usage = "  podrun start [OPTIONS] NAME -- COMMAND [ARG...]\n",
      .summary = "Start a job that outlives this terminal, on every host or on none",
      .examples = "  podrun start train -- python train.py  returns when every host runs it\n"
+                 "  podrun start train --restarts 20 --stall 30m -icw -- python train.py\n"
+                 "                                         kept by this machine, which starts it again\n"
                  "  podrun logs -f train                   its output, until it ends\n"
                  "  podrun ps                              which jobs there are\n"
                  "  podrun stop train                      TERM, a grace period, KILL\n",
      .page = "jobs",
-     .takes = {reach, general, looks, connect_timeout, start, surroundings, directory, script, clean_up, json,
-               dry_run},
+     .takes = kWhatRunTakes,
      .operands = {.least = 1,
                   .most = 1,
                   .missing = "which name, and which command? (podrun start NAME -- COMMAND)",
                   .has_command = true},
-     .refusals = kRefusedByStart,
      .make = make_start_command},
     {.name = "ps",
      .usage = "  podrun ps [OPTIONS] [NAME...]\n",

@@ -2,16 +2,23 @@
 // `podrun ps`, `stop` and `rm`: their options.
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "podrun/base/error.hpp"
+#include "podrun/hosts/discovery.hpp"
 #include "podrun/jobs/job_start.hpp"
+#include "podrun/jobs/kept_jobs.hpp"
 #include "podrun/jobs/manage_jobs.hpp"
 #include "podrun/output/terminal.hpp"
 
+#include "cli/job_keepers.hpp"
 #include "cli/job_names.hpp"
+#include "cli/kept_run.hpp"
 #include "cli/option_rows.hpp"
 #include "cli/option_values.hpp"
 #include "cli/specs_from_options.hpp"
@@ -41,19 +48,62 @@ class JobsCommand final : public cli::Command {
     plan_.grace = context.options.limits.grace;
     plan_.json = context.options.json;
     plan_.columns = output::is_terminal(STDOUT_FILENO) ? output::columns_of(STDOUT_FILENO) : 0;
-    const session::SessionSpec spec = context.session_spec();
     if (context.options.dry_run)
-      return context.answer(cli::describe_surroundings(jobs::manage_run(spec, plan_)));
+      return context.answer(cli::describe_surroundings(jobs::manage_run(context.session_spec(), plan_)));
+    cli::JobsByKeeper by = cli::find_keepers(context, plan_.names);
+    if (plan_.action == JobAction::list) return list(context, std::move(by));
+    int status = 0;
+    if (plan_.all_ended) {
+      for (const jobs::Job& job : by.kept) {
+        if (!job.is_active()) by.here.push_back(job.name);
+      }
+    }
+    if (!by.here.empty()) {
+      jobs::JobsPlan plan = plan_;
+      plan.all_ended = false;
+      plan.names = by.here;
+      plan.grace += jobs::kTimeToEnd;
+      status =
+          manage(context, cli::keeper_session(context.options, context.probe, context.terminal), plan).status;
+    }
+    plan_.names = by.on_hosts;
+    if (!plan_.names.empty() || plan_.all_ended)
+      status = std::max(status, manage(context, context.session_spec(), plan_).status);
+    return status;
+  }
+
+ private:
+  static jobs::ManagedJobs manage(const cli::Context& context, const session::SessionSpec& spec,
+                                  const jobs::JobsPlan& plan) {
     session::Session session(spec, context.probe, session::Session::Connections::kept);
-    const jobs::ManagedJobs done = jobs::manage_jobs(session, plan_);
-    if (plan_.action == JobAction::list && plan_.names.empty() && !done.jobs.answers.result.interrupted_by) {
-      const std::set<std::string> names = jobs::names_of(done.jobs);
+    return jobs::manage_jobs(session, plan);
+  }
+
+  /// Where no hosts are known, the jobs of this machine are the whole list.
+  int list(const cli::Context& context, cli::JobsByKeeper by) {
+    plan_.kept = std::move(by.kept);
+    const bool needs_hosts = plan_.names.empty() || !by.on_hosts.empty();
+    session::SessionSpec spec;
+    if (needs_hosts) {
+      try {
+        spec = context.session_spec();
+      } catch (const hosts::NoHosts& error) {
+        if (plan_.kept.empty()) throw;
+        context.note({error.what()});
+      }
+    }
+    if (spec.hosts.empty()) return context.answer(jobs::describe_kept(plan_));
+    const bool is_all = plan_.names.empty();
+    plan_.names = std::move(by.on_hosts);
+    const jobs::ManagedJobs done = manage(context, spec, plan_);
+    if (is_all && !done.jobs.answers.result.interrupted_by) {
+      std::set<std::string> names = jobs::names_of(done.jobs);
+      for (const jobs::Job& job : plan_.kept) names.insert(job.name);
       cli::set_seen_job_names({names.begin(), names.end()}, context.probe);
     }
     return done.status;
   }
 
- private:
   jobs::JobsPlan plan_;
 };
 

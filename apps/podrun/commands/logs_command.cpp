@@ -19,6 +19,8 @@
 #include "podrun/jobs/log_follow.hpp"
 #include "podrun/output/label.hpp"
 
+#include "cli/job_keepers.hpp"
+#include "cli/kept_run.hpp"
 #include "cli/option_rows.hpp"
 #include "cli/option_values.hpp"
 #include "cli/specs_from_options.hpp"
@@ -74,20 +76,36 @@ class LogsCommand final : public cli::Command {
     }
     request_.timestamps = context.options.timestamps;
     check_combination(context.options);
-    const session::SessionSpec spec = context.session_for_reader();
     if (context.options.dry_run)
-      return context.answer(cli::describe_surroundings(jobs::list_run(spec, names.front())));
+      return context.answer(
+          cli::describe_surroundings(jobs::list_run(context.session_for_reader(), names.front())));
+    const cli::JobsByKeeper by = cli::find_keepers(context, names);
+    is_kept_here_ = true;
+    int status = by.here.empty() ? 0 : show_all(by.here, keeper_session(context), context);
+    is_kept_here_ = false;
+    if (by.on_hosts.empty() || is_interrupted(status)) return status;
+    return std::max(status, show_all(by.on_hosts, context.session_for_reader(), context));
+  }
+
+ private:
+  static session::SessionSpec keeper_session(const cli::Context& context) {
+    session::SessionSpec here = cli::keeper_session(context.options, context.probe, context.terminal);
+    here.needs_reader = !context.options.quiet || context.options.json;
+    return here;
+  }
+
+  int show_all(const std::vector<std::string>& names, const session::SessionSpec& spec,
+               const cli::Context& context) {
     session::Session session(spec, context.probe, session::Session::Connections::kept);
     int status = 0;
     for (const std::string& name : names) {
-      if (names.size() > 1) session.say({name + ':'});
+      if (context.options.operands.size() > 1) session.say({name + ':'});
       status = std::max(status, show(name, spec, session, context));
       if (is_interrupted(status)) break;
     }
     return status;
   }
 
- private:
   void check_combination(const cli::Options& options) const {
     if (request_.follow && options.operands.size() > 1)
       throw UsageError(fmt::format("logs: --follow follows one job (give one name; {})", kSshConfig));
@@ -116,7 +134,8 @@ class LogsCommand final : public cli::Command {
       if (all_starts_ && start != kNewest) session.say({fmt::format("{}, start {}", name, start)});
       session::RunSpec run = jobs::list_run(spec, name);
       run.view = cli::view(context.options);
-      run.view.timestamps = false;  // the lines have the times of their hosts
+      if (is_kept_here_) run.view.label = output::Label::none;  // its lines have labels
+      run.view.timestamps = false;                              // the lines have the times of their hosts
       status = std::max(status, show_start(start, std::move(run), jobs, session));
       if (is_interrupted(status)) break;
     }
@@ -168,6 +187,7 @@ class LogsCommand final : public cli::Command {
     return {kept.begin(), kept.end()};
   }
 
+  bool is_kept_here_ = false;
   std::uint64_t start_ = kNewest;
   bool all_starts_ = false;
   jobs::LogRequest request_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
+#include <fstream>
 #include <vector>
 
 #include "podrun/base/error.hpp"
@@ -29,7 +30,12 @@ class RunCommand final : public cli::Command {
       throw UsageError("no command (podrun [OPTIONS] -- COMMAND)");
     }
     const supervisor::Command command = cli::read_command(options, context.probe);
-    const session::SessionSpec spec = context.session_for_reader();
+    session::SessionSpec spec = context.session_for_reader();
+    if (!options.kept_in.empty()) {  // for podrun ps
+      spec.status.way = output::StatusWay::painted;
+      spec.status.has_rate = false;
+      context.terminal->keep_status(options.kept_in + "/doing");
+    }
     const session::RunSpec run = cli::users_run(options, context.probe, spec, command);
     if (options.dry_run)
       return context.describe(spec, cli::describe_restarts(options) + cli::describe_run(run));
@@ -43,6 +49,12 @@ class RunCommand final : public cli::Command {
   static int run_with_restarts(const cli::Context& context, const session::SessionSpec& spec,
                                const supervisor::Command& command) {
     restarts::RestartSpec restarts = cli::restart_spec(context.options, context.probe);
+    if (const std::string& directory = context.options.kept_in; !directory.empty()) {
+      restarts.directory = directory;
+      restarts.on_begin = [directory](std::size_t tries) {
+        std::ofstream(directory + "/tries") << tries << '\n';
+      };
+    }
     restarts.make_run = [&](const session::SessionSpec& now, const std::vector<supervisor::Variable>& first) {
       return cli::users_run(context.options, context.probe, now, restarts::with_variables(command, first));
     };

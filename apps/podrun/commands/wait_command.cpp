@@ -11,6 +11,8 @@
 #include "podrun/jobs/job_words.hpp"
 #include "podrun/jobs/log_follow.hpp"
 
+#include "cli/job_keepers.hpp"
+#include "cli/kept_run.hpp"
 #include "cli/specs_from_options.hpp"
 #include "commands/commands.hpp"
 
@@ -24,14 +26,26 @@ class WaitCommand final : public cli::Command {
   int run(const cli::Context& context) override {
     const std::vector<std::string>& names = context.options.operands;
     for (const std::string& name : names) jobs::check_job_name(name);
-    const session::SessionSpec spec = context.session_for_reader();
     if (context.options.dry_run)
-      return context.answer(cli::describe_surroundings(jobs::list_run(spec, names.front())));
+      return context.answer(
+          cli::describe_surroundings(jobs::list_run(context.session_for_reader(), names.front())));
     jobs::LogRequest request{.name = {}, .follow = true, .is_silent = true};
     if (context.options.limits.timeout) {
       request.time_limit = context.options.limits.timeout;
       request.gives_up_at = std::chrono::steady_clock::now() + *request.time_limit;
     }
+    const cli::JobsByKeeper by = cli::find_keepers(context, names);
+    int status = 0;
+    if (!by.here.empty())
+      status = wait_for_all(by.here, request,
+                            cli::keeper_session(context.options, context.probe, context.terminal), context);
+    if (by.on_hosts.empty() || is_interrupted_) return status;
+    return std::max(status, wait_for_all(by.on_hosts, request, context.session_for_reader(), context));
+  }
+
+ private:
+  int wait_for_all(const std::vector<std::string>& names, jobs::LogRequest request,
+                   const session::SessionSpec& spec, const cli::Context& context) {
     session::Session session(spec, context.probe, session::Session::Connections::kept);
     int status = 0;
     for (const std::string& name : names) {
@@ -39,12 +53,12 @@ class WaitCommand final : public cli::Command {
       const session::Ended ended = wait_for(request, spec, session, context);
       context.tell_end(ended);
       status = std::max(status, ended.status);
-      if (ended.is_interrupted) return ended.status;
+      is_interrupted_ = ended.is_interrupted;
+      if (is_interrupted_) return ended.status;
     }
     return status;
   }
 
- private:
   static session::Ended wait_for(jobs::LogRequest& request, const session::SessionSpec& spec,
                                  session::Session& session, const cli::Context& context) {
     session::Ended ended{.job = request.name};
@@ -71,6 +85,8 @@ class WaitCommand final : public cli::Command {
     ended.outcomes = result.outcomes;
     return ended;
   }
+
+  bool is_interrupted_ = false;
 };
 
 }  // namespace

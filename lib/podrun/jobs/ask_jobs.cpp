@@ -17,6 +17,11 @@ namespace {
 constexpr int kUnansweredStatus = 1;
 constexpr std::chrono::seconds kTimeToAnswer{60};
 
+bool is_only_here(const std::vector<hosts::Host>& hosts) {
+  return std::ranges::all_of(hosts,
+                             [](const hosts::Host& host) { return host.kind == hosts::HostKind::local; });
+}
+
 /// `[3] left behind: pid 12 (sleep) of ada`
 void pass_on(const std::string& complaints, const hosts::Host& host, session::Session& session) {
   for (std::string_view line : split(complaints, '\n')) {
@@ -31,6 +36,7 @@ std::vector<ListedJobs> read_lists(const session::Answers& answers, const run::R
   std::vector<ListedJobs> listed;
   for (std::size_t host = 0; host < answers.texts.size(); ++host) {
     JobList list = parse_job_list(answers.texts[host], plan.run_id);
+    if (!is_only_here(plan.hosts)) std::erase_if(list.jobs, &Job::is_kept_here);  // see kept_jobs.hpp
     if (list.is_complete) listed.push_back({host, std::move(list)});
   }
   return listed;

@@ -21,8 +21,8 @@ namespace {
 
 class CommitMode final : public session::Mode {
  public:
-  CommitMode(const session::RunSpec& run, const std::string& name, output::Charset charset, Committed& end)
-      : run_(run), name_(name), charset_(charset), end_(end) {}
+  CommitMode(const session::RunSpec& run, const JobStart& job, output::Charset charset, Committed& end)
+      : run_(run), name_(job.name), is_kept_here_(job.is_kept_here), charset_(charset), end_(end) {}
 
   std::vector<std::shared_ptr<output::Sink>> make_sinks(output::Terminal& /*terminal*/) override {
     replies_ = std::make_shared<session::Replies>(run_.plan.hosts.size());
@@ -43,6 +43,7 @@ class CommitMode final : public session::Mode {
     if (!missing.empty()) return say_missing(output, policy, missing);
     if (run_.view.json) return;
     for (const Job& job : jobs) end_.status = std::max(end_.status, job.status);
+    if (is_kept_here_) return;
     for (std::string& line : describe_start(name_, run_.plan.hosts, jobs)) output.say(std::move(line));
   }
 
@@ -59,6 +60,7 @@ class CommitMode final : public session::Mode {
 
   const session::RunSpec& run_;
   const std::string& name_;
+  const bool is_kept_here_;
   const output::Charset charset_;
   Committed& end_;
   std::shared_ptr<session::Replies> replies_;
@@ -67,12 +69,12 @@ class CommitMode final : public session::Mode {
 }  // namespace
 
 Committed commit_job(session::Session& session, const session::SessionSpec& spec,
-                     const session::RunSpec& start, const std::string& name) {
+                     const session::RunSpec& start, const JobStart& job) {
   session::RunSpec run =
-      jobs_run(spec, {.action = "commit", .job_names = name, .grace = "0", .run_id = start.plan.run_id});
+      jobs_run(spec, {.action = "commit", .job_names = job.name, .grace = "0", .run_id = start.plan.run_id});
   run.view = start.view;
   Committed end;
-  CommitMode mode(run, name, session.charset(), end);
+  CommitMode mode(run, job, session.charset(), end);
   const int status = session.run(run, mode).status;
   if (!end.is_everywhere) end.status = status;
   return end;

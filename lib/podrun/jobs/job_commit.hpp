@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "podrun/jobs/job_start.hpp"
 #include "podrun/session/session.hpp"
 
 namespace podrun::jobs {
@@ -15,6 +16,6 @@ struct Committed {
 /// Commits the start of a job: without this it ends after a minute. Waits a second on the hosts, and says
 /// that it runs or how it has ended there. `start`: the run that has started it on all its hosts.
 Committed commit_job(session::Session& session, const session::SessionSpec& spec,
-                     const session::RunSpec& start, const std::string& name);
+                     const session::RunSpec& start, const JobStart& job);
 
 }  // namespace podrun::jobs

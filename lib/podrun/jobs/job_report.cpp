@@ -36,6 +36,8 @@ Json json_of(const Job& job) {
   if (job.ended) json["ended_seconds_ago"] = job.ended->count();
   if (job.output) json["output_seconds_ago"] = job.output->count();
   json["output_bytes"] = job.bytes;
+  if (job.is_kept_here) json["tries"] = job.tries;
+  if (!job.doing.empty()) json["doing"] = job.doing;
   json["command"] = job.command;
   return json;
 }
@@ -44,6 +46,9 @@ Job to_job(JobsAnswer::Job said) {
   Job job{.name = std::move(said.name),
           .place = std::move(said.place),
           .is_stopped = said.stopped,
+          .is_kept_here = said.kept_here,
+          .tries = said.tries.value_or(0),
+          .doing = std::move(said.doing),
           .is_open = said.open,
           .number = said.number.value_or(0),
           .kept = {said.kept.begin(), said.kept.end()},
@@ -94,8 +99,9 @@ JobList parse_job_list(std::string_view output, std::string_view nonce) {
   return list;
 }
 
-std::string jobs_json(output::WallTime time, const std::vector<hosts::Host>& hosts,
-                      const std::vector<run::HostOutcome>& outcomes, const std::vector<ListedJobs>& listed) {
+std::string jobs_json(output::WallTime time, const std::vector<Job>& kept,
+                      const std::vector<hosts::Host>& hosts, const std::vector<run::HostOutcome>& outcomes,
+                      const std::vector<ListedJobs>& listed) {
   Json all = Json::array();
   auto next = listed.begin();
   for (std::size_t host = 0; host < hosts.size(); ++host) {
@@ -109,7 +115,13 @@ std::string jobs_json(output::WallTime time, const std::vector<hosts::Host>& hos
     }
     all.push_back(std::move(json));
   }
-  const Json json{{"v", 1}, {"event", "jobs"}, {"time", output::format_utc(time)}, {"hosts", std::move(all)}};
+  Json of_kept = Json::array();
+  for (const Job& job : kept) of_kept.push_back(json_of(job));
+  const Json json{{"v", 1},
+                  {"event", "jobs"},
+                  {"time", output::format_utc(time)},
+                  {"kept_here", std::move(of_kept)},
+                  {"hosts", std::move(all)}};
   return json.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 

@@ -36,6 +36,9 @@ struct Job {
   std::string machine = {};           ///< its host name, with JobState::elsewhere
   int status = 0;                     ///< of an ended job: 128+N after signal N
   bool is_stopped = false;            ///< by podrun stop
+  bool is_kept_here = false;          ///< its command is podrun, which runs it on other hosts
+  std::uint64_t tries = 0;            ///< of a kept one: how often it was started on all of them
+  std::string doing = {};             ///< the same: a line about the hosts
   bool is_open = false;               ///< it has ended, but processes that it left have its output open
   std::uint64_t number = 0;           ///< counts the starts of this name
   std::set<std::uint64_t> kept = {};  ///< the numbers of the starts whose output is there
@@ -73,8 +76,9 @@ struct ListedJobs {
   JobList list;
 };
 
-/// `outcomes`: of each host of the run. Schema: docs/jobs-schema.json
-std::string jobs_json(output::WallTime time, const std::vector<hosts::Host>& hosts,
-                      const std::vector<run::HostOutcome>& outcomes, const std::vector<ListedJobs>& listed);
+/// `kept`: by this machine. `outcomes`: of each host of the run. Schema: docs/jobs-schema.json
+std::string jobs_json(output::WallTime time, const std::vector<Job>& kept,
+                      const std::vector<hosts::Host>& hosts, const std::vector<run::HostOutcome>& outcomes,
+                      const std::vector<ListedJobs>& listed);
 
 }  // namespace podrun::jobs

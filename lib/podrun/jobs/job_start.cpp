@@ -39,7 +39,6 @@ constexpr std::size_t kMaxText = 4096;
 constexpr std::size_t kMaxAnswer = 16 * 1024;
 constexpr std::string_view kEndsAtLogout = "logout";  ///< as claim.sh says it
 
-/// The command as `podrun ps` shows it.
 struct DescribeCommand {
   std::string operator()(const supervisor::Words& words) const { return shell_quote(words.words); }
   std::string operator()(const supervisor::ShellText& shell) const { return shell.text; }
@@ -86,6 +85,10 @@ void check_job_name(const std::string& name) {
                   name, kMaxJobName));
 }
 
+std::string describe_command(const supervisor::Command& command) {
+  return std::visit(DescribeCommand{}, command.what);
+}
+
 supervisor::RemoteCommand start_command(const JobStart& job, const supervisor::Command& command,
                                         supervisor::RemoteCommand built) {
   built.files.push_back({"podrun.start", std::string(kStartScript)});
@@ -93,7 +96,7 @@ supervisor::RemoteCommand start_command(const JobStart& job, const supervisor::C
   for (const supervisor::RemoteFile& file : built.files)
     copy += " \"$podrun_dir\"/" + shell_quote_in_line(file.name);
   copy += " \"$podrun_files\" || exit 125; ";
-  const std::string words = job.shown.empty() ? std::visit(DescribeCommand{}, command.what) : job.shown;
+  const std::string words = job.shown.empty() ? describe_command(command) : job.shown;
   const std::string text = words.substr(0, kMaxText);
   const std::uint64_t pieces = std::max<std::uint64_t>(1, job.log_size / kPiece);
   // Others see the arguments of a process, so the words and the values go through variables.
@@ -102,7 +105,9 @@ supervisor::RemoteCommand start_command(const JobStart& job, const supervisor::C
       copy + fmt::format(
                  "export podrun_shown={} podrun_command={}; set -- /bin/sh \"$podrun_files\"/podrun.start {}",
                  shell_quote_in_line(text), shell_quote_in_line(again),
-                 shell_quote(StartWords{.job = job.name, .limit = std::to_string(pieces)}.list()));
+                 shell_quote(StartWords{
+                     .job = job.name, .limit = std::to_string(pieces), .kept = job.is_kept_here ? "kept" : ""}
+                                 .list()));
   return built;
 }
 
@@ -268,7 +273,7 @@ int start_job(session::Session& session, const session::SessionSpec& spec, sessi
   StartMode mode(run, session, job.name, end);
   int status = session.run(run, mode).status;
   if (end.runs_everywhere) {
-    const Committed committed = commit_job(session, spec, run, job.name);
+    const Committed committed = commit_job(session, spec, run, job);
     if (committed.is_everywhere) return committed.status;
     status = committed.status;
   } else if (end.is_taken && !run.view.json && say_if_taken(session, spec, job.name)) {

@@ -23,7 +23,11 @@ struct JobStart {
   std::string name;
   std::uint64_t log_size = 1'000'000'000;  ///< bytes of each stream's output that are kept on each host
   std::string shown = {};                  ///< in place of the command, where people see it
+  bool is_kept_here = false;               ///< see Job::is_kept_here: say nothing when it runs
 };
+
+/// The command as `podrun ps` shows it.
+std::string describe_command(const supervisor::Command& command);
 
 /// Turns the start of `command` (`built` from it) into the start of a job on hosts that reserved its name,
 /// see Claims. It ends once the job runs.

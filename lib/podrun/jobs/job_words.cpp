@@ -116,6 +116,21 @@ Row make_row(const std::string& name, const Named& named, const std::vector<host
           named.command};
 }
 
+/// `2 running, kept here`, `waiting for [3], try 2, kept here`, `exit 3, kept here`
+std::string state_of_kept(const Job& job) {
+  if (job.state != JobState::running) return describe_state(job) + ", kept here";
+  std::string state = job.doing.empty() ? "being started" : output::escape_controls(job.doing);
+  if (job.tries > 1) state += fmt::format(", try {}", job.tries);
+  return state + ", kept here";
+}
+
+Row row_of_kept(const Job& job) {
+  Named named;
+  named.add(0, job);
+  return {output::escape_controls(job.name), state_of_kept(job), named.started.describe(""),
+          job.is_active() ? named.output.describe("output ") : named.ended.describe("ended "), named.command};
+}
+
 /// The columns are two blanks apart; empty ones are left out. The last is cut to the width, or stands below
 /// the others where they leave no room.
 std::vector<std::string> align(const std::vector<Row>& rows, const Row* heading, std::size_t columns) {
@@ -148,16 +163,17 @@ std::vector<std::string> align(const std::vector<Row>& rows, const Row* heading,
 
 }  // namespace
 
-std::vector<std::string> describe_jobs(const std::vector<hosts::Host>& hosts,
+std::vector<std::string> describe_jobs(const std::vector<Job>& kept, const std::vector<hosts::Host>& hosts,
                                        const std::vector<ListedJobs>& listed, std::string_view separator,
                                        Heading heading, std::size_t columns) {
   std::map<std::string, Named> jobs;
   for (const ListedJobs& each : listed) {
     for (const Job& job : each.list.jobs) jobs[job.name].add(each.host, job);
   }
-  if (jobs.empty()) return {};
+  if (jobs.empty() && kept.empty()) return {};
   std::vector<Row> rows;
   if (heading == Heading::shown) rows.push_back({"NAME", "STATE", "STARTED", "LAST", "COMMAND"});
+  for (const Job& job : kept) rows.push_back(row_of_kept(job));
   for (auto& [name, named] : jobs) {
     for (const ListedJobs& each : listed) {
       if (!std::binary_search(named.present.begin(), named.present.end(), each.host))

@@ -14,9 +14,9 @@ namespace podrun::jobs {
 
 enum class Heading { shown, none };
 
-/// A row for each job, with its hosts folded by state; aligned, without newlines. The command is cut so that
-/// a row fits in `columns`; 0: it is not cut.
-std::vector<std::string> describe_jobs(const std::vector<hosts::Host>& hosts,
+/// A row for each job, with its hosts folded by state, those that this machine keeps (`kept`) first; aligned,
+/// without newlines. The command is cut so that a row fits in `columns`; 0: it is not cut.
+std::vector<std::string> describe_jobs(const std::vector<Job>& kept, const std::vector<hosts::Host>& hosts,
                                        const std::vector<ListedJobs>& listed, std::string_view separator,
                                        Heading heading, std::size_t columns);
 

@@ -8,6 +8,9 @@
 #     kept numbers
 #     stopped flag
 #     open flag
+#     kept_here flag
+#     tries number
+#     doing text
 #     age seconds
 #     ended seconds
 #     output seconds
@@ -95,6 +98,11 @@ podrun_tell_job() {
   podrun_tell number "$podrun_number"
   podrun_tell_kept "$1"
   if [ -e "$podrun_job/stopped" ]; then podrun_tell stopped; fi
+  if [ -e "$podrun_job/kept" ]; then
+    podrun_tell kept_here
+    read -r podrun_words <"$podrun_job/tries" && podrun_tell tries "$podrun_words"
+    read -r podrun_words <"$podrun_job/doing" && podrun_tell doing "$podrun_words"
+  fi
   podrun_tell_times
   case $podrun_state in ended*) podrun_is_open && podrun_tell open ;; esac
   podrun_tell_output

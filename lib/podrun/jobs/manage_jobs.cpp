@@ -111,7 +111,7 @@ class Management {
   std::string describe(const std::vector<hosts::Host>& hosts, const std::vector<ListedJobs>& listed) const {
     std::string text;
     for (const std::string& line :
-         describe_jobs(hosts, listed, output::separator(session_.charset()),
+         describe_jobs(plan_.kept, hosts, listed, output::separator(session_.charset()),
                        plan_.action == JobAction::list ? Heading::shown : Heading::none, plan_.columns))
       text += line + '\n';
     return text;
@@ -122,7 +122,7 @@ class Management {
     const session::Answers& answers = jobs_.answers;
     if (!plan_.json) return session::show_answers(session_, answers, describe(hosts, jobs_.listed));
     const auto now = std::chrono::system_clock::now();
-    return session_.answer(jobs_json(now, hosts, answers.result.outcomes, jobs_.listed) + '\n');
+    return session_.answer(jobs_json(now, plan_.kept, hosts, answers.result.outcomes, jobs_.listed) + '\n');
   }
 
   /// Whether the hosts have done what was asked for.
@@ -130,7 +130,7 @@ class Management {
     const JobAnswers& jobs = jobs_;
     const std::set<std::string> found = names_of(jobs, Which::all);
     const std::set<std::string> active = names_of(jobs, Which::active);
-    if (plan_.names.empty() && found.empty() && !jobs.listed.empty())
+    if (plan_.names.empty() && found.empty() && plan_.kept.empty() && !jobs.listed.empty())
       session_.say({"there is no job on these hosts"});
     bool failed = false;
     for (const std::string& name : plan_.names) {
@@ -155,6 +155,14 @@ session::RunSpec manage_run(const session::SessionSpec& session, const JobsPlan&
 }
 
 std::set<std::string> names_of(const JobAnswers& jobs) { return names_of(jobs, Which::all); }
+
+std::string describe_kept(const JobsPlan& plan) {
+  if (plan.json) return jobs_json(std::chrono::system_clock::now(), plan.kept, {}, {}, {}) + '\n';
+  std::string text;
+  for (const std::string& line : describe_jobs(plan.kept, {}, {}, "", Heading::shown, plan.columns))
+    text += line + '\n';
+  return text;
+}
 
 ManagedJobs manage_jobs(session::Session& session, const JobsPlan& plan) {
   return Management(session, plan).make();

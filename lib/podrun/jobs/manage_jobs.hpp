@@ -18,6 +18,7 @@ struct JobsPlan {
   std::vector<std::string> names = {};  ///< empty: all jobs; not with stop
   bool all_ended = false;         ///< with remove: those that have ended on all hosts, in place of names
   std::chrono::seconds grace{0};  ///< with stop: between TERM and KILL
+  std::vector<Job> kept = {};     ///< with list: jobs that this machine keeps, see kept_jobs.hpp
   bool json = false;
   std::size_t columns = 0;  ///< of the terminal that shows the list; 0: none
 };
@@ -33,6 +34,9 @@ struct ManagedJobs {
 /// Lists, stops or removes jobs, and prints what the hosts have answered. A job that runs on one host is
 /// removed from none. The session should keep its connections.
 ManagedJobs manage_jobs(session::Session& session, const JobsPlan& plan);
+
+/// What list prints of JobsPlan::kept where no hosts are asked: whole lines.
+std::string describe_kept(const JobsPlan& plan);
 
 /// The names of all jobs in the answers.
 std::set<std::string> names_of(const JobAnswers& jobs);

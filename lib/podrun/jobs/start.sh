@@ -1,11 +1,12 @@
 # Starts a job in the directory that claim.sh has made, as /bin/sh FILES/podrun.start, where FILES is the directory `files` in there. Exits
 # with 0 when the command has been started. Needs processes.sh, job_state.sh and job.sh.
-# Words: JOB LIMIT
+# Words: JOB LIMIT [KEPT]
 # Variables of job_start.cpp: podrun_command podrun_shown
 # Variables of command.cpp: PODRUN_RUN_ID PODRUN_WORKER
 # Variables for command.cpp: podrun_dir
 #
-# JOB is its name. LIMIT pieces of 64 MiB of each stream are kept. The command comes in variables, since others see the arguments of a
+# JOB is its name. LIMIT pieces of 64 MiB of each stream are kept. KEPT, if not empty: the command is podrun, which runs the job's own
+# command on other hosts. The command comes in variables, since others see the arguments of a
 # process: podrun_command is sh text that exports the command's environment and sets the parameters to its words, see command.hpp.
 # Its $podrun_dir is FILES here and in job.sh, no longer the directory of the run. podrun_shown is the command, for people. Only the shell
 # that becomes the command, and the one that notes the names of its variables, have these values in their environment, so they cannot
@@ -25,12 +26,14 @@ podrun_fail() {
 }
 PODRUN_JOB=$1
 podrun_limit=$2
+podrun_kept=$3
 export PODRUN_JOB
 if [ -e "$podrun_job/stopped" ]; then podrun_fail "podrun stop has stopped the job while it was being started"; fi
 podrun_umask=$(umask)
 umask 077
 podrun_job_mark=$PODRUN_RUN_ID.job-$PODRUN_WORKER-$PODRUN_JOB.
 podrun_put "$podrun_job/mark" "$podrun_job_mark" && podrun_put "$podrun_job/command" "$podrun_shown" || exit 125
+if [ "$podrun_kept" ]; then : >"$podrun_job/kept" || exit 125; fi
 (
   podrun_path=$PATH
   podrun_dir=$podrun_files

@@ -3,6 +3,7 @@
 // line apart.
 #include "podrun/output/terminal.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -11,10 +12,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "podrun/base/descriptor.hpp"
+#include "podrun/base/file_system.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/full_screen.hpp"
 #include "podrun/output/wrap.hpp"
@@ -149,7 +154,22 @@ std::chrono::steady_clock::duration Terminal::time_in_flush() const {
   return flush_began_ ? time_in_flush_ + (std::chrono::steady_clock::now() - *flush_began_) : time_in_flush_;
 }
 
+void Terminal::write_status_file(const StatusText& text) {
+  constexpr std::chrono::seconds kBetween{2};
+  const TimePoint now = std::chrono::steady_clock::now();
+  if (file_written_ != TimePoint::min() && now < file_written_ + kBetween) return;
+  std::string line = compose_status(text, std::nullopt, charset_, std::numeric_limits<std::size_t>::max());
+  if (line == status_in_file_) return;
+  const std::string made = status_file_ + ".new";
+  const Descriptor file(::open(made.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file.is_open() || !write_whole(file.get(), line + '\n')) return;
+  if (::rename(made.c_str(), status_file_.c_str()) != 0) return;
+  status_in_file_ = std::move(line);
+  file_written_ = now;
+}
+
 void Terminal::say_status(StatusText text, std::optional<Bar> bar) {
+  if (!status_file_.empty() && !text.empty()) write_status_file(text);
   if (text.empty()) write_status(status_.erase());
   status_.say(std::move(text), std::move(bar));
 }

@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "podrun/base/chunk.hpp"
@@ -76,7 +77,10 @@ class Terminal {
   void set_charset(Charset charset) {
     expect(!status_.painted(), "the charset is set before a status line is painted");
     status_ = StatusLine(charset);
+    charset_ = charset;
   }
+  /// From now on this file has what the status line says, as one line; it changes every two seconds at most.
+  void keep_status(std::string path) { status_file_ = std::move(path); }
   /// Sets the status line. Empty text removes it at once.
   void say_status(StatusText text, std::optional<Bar> bar);
   /// The user has typed this many lines on the terminal.
@@ -115,6 +119,7 @@ class Terminal {
   const Stream& stream_of(StreamId stream) const { return streams_[index_of(stream)]; }
   int err_fd() const { return stream_of(StreamId::err).fd; }
   void write_status(std::string_view bytes);
+  void write_status_file(const StatusText& text);
   std::string as_shown(std::string_view message) const;
   void say_kept();
   void leave_screen_at_once();
@@ -127,6 +132,10 @@ class Terminal {
   std::array<Stream, kStreams> streams_;
   const Columns columns_;
   StatusLine status_;
+  Charset charset_ = Charset::utf8;
+  std::string status_file_;  ///< empty: none
+  std::string status_in_file_;
+  TimePoint file_written_ = TimePoint::min();
   std::atomic<bool> status_painted_ = false;
   std::atomic<bool> wiped_ = false;
   std::atomic<bool> line_open_ = false;  ///< the gathered or written output ends within a line of a terminal

@@ -51,11 +51,11 @@ std::string describe_left(std::chrono::seconds left) {
 /// The mode of a try.
 class TryMode final : public session::CommandMode {
  public:
-  TryMode(const session::RunSpec& run, const session::Session& session, const StallSpec& stall,
+  TryMode(const session::RunSpec& run, const session::Session& session, const RestartSpec& spec,
           const std::string& directory)
-      : CommandMode(run, session), is_quiet_(session.spec().verbosity == session::kQuiet) {
-    if (!stall.limits.are_set()) return;
-    watch_.emplace(stall, run.plan.hosts, directory,
+      : CommandMode(run, session), spec_(spec), is_quiet_(session.spec().verbosity == session::kQuiet) {
+    if (!spec.stall.limits.are_set()) return;
+    watch_.emplace(spec.stall, run.plan.hosts, directory,
                    [&run](output::Output& output, const StallWatch::Told& told) {
                      if (run.view.json)
                        output.print(stall_event(wall_time(), run.plan.hosts, told.hosts, told.silent,
@@ -70,6 +70,7 @@ class TryMode final : public session::CommandMode {
       started_at_ = Clock::now();
       if (watch_) watch_->start(*started_at_);
       const std::size_t restart = run_spec().number->restart;
+      if (spec_.on_begin) spec_.on_begin(restart + 1);
       if (restart > 0 && !is_quiet_)
         output.say(
             fmt::format("podrun: try {} runs on {}", restart + 1, count_hosts(policy.outcomes().size())));
@@ -85,6 +86,7 @@ class TryMode final : public session::CommandMode {
   std::optional<std::size_t> culprit() const { return culprit_; }
 
  private:
+  const RestartSpec& spec_;
   const bool is_quiet_;
   std::optional<StallWatch> watch_;
   std::optional<TimePoint> started_at_;
@@ -175,7 +177,7 @@ session::RunSpec RestartedRun::make_try() {
 
 RestartEvent RestartedRun::perform(const step::StartTry&) {
   session::RunSpec run = make_try();
-  TryMode mode(run, session_, spec_.stall, stall_directory(run));
+  TryMode mode(run, session_, spec_, stall_directory(run));
   const auto ended_of = [&](const std::vector<run::HostOutcome>& outcomes, int status,
                             std::optional<int> interrupted_by) {
     event::TryEnded ended{outcomes, status, interrupted_by};
@@ -218,6 +220,7 @@ void RestartedRun::advise_prepare(const std::vector<run::HostOutcome>& outcomes)
 std::string RestartedRun::stall_directory(const session::RunSpec& run) const {
   const std::string name = fmt::format("stall-{}", policy_.restarts() + 1);
   if (!run.view.outdir.empty()) return fmt::format("{}/{}", run.view.outdir, name);
+  if (!spec_.directory.empty()) return fmt::format("{}/{}", spec_.directory, name);
   const std::optional<std::string> state = hosts::state_directory(session_.probe());
   return state ? fmt::format("{}/stalls/{}/{}", *state, job_id_, name) : "";
 }

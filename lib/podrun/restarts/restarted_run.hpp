@@ -20,6 +20,9 @@ struct RestartSpec {
   RestartLimits limits = {};
   std::string prepare = {};  ///< text for /bin/sh here, run before each restart; empty: none
   StallSpec stall = {};
+  std::string directory = {};  ///< for reports of stalls, without --outdir; empty: podrun's own
+  std::function<void(std::size_t tries)> on_begin =
+      nullptr;  ///< the command of a try has begun on all hosts; may be null
   /// Reads the list of hosts again while hosts are missing; null: it cannot change. May throw UsageError.
   std::function<std::vector<hosts::Host>()> find_hosts = nullptr;
   /// The run of a try: the command with these variables before its own, on the hosts of the session.

@@ -88,6 +88,7 @@ void StatusDisplay::arm() {
 run::Status StatusDisplay::status() const {
   run::Status status = fan_out_.status();
   complete_(status);
+  if (!style_.has_rate) status.bytes = 0;
   return status;
 }
 

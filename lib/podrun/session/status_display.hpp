@@ -23,7 +23,8 @@ namespace podrun::session {
 struct StatusStyle {
   output::StatusWay way = output::StatusWay::none;
   output::Charset charset = output::Charset::ascii;
-  bool lists = false;  ///< at Enter
+  bool lists = false;    ///< at Enter
+  bool has_rate = true;  ///< how much the hosts print
 };
 
 /// `input_is_used`: standard input is for something else than Enter.

@@ -18,14 +18,30 @@ class JobWordsTest : public testing::Test {
     }
   }
 
+  std::vector<std::string> lines_with(const Job& kept) {
+    return describe_jobs({kept}, hosts_, listed_, " - ", Heading::none, 0);
+  }
   void add(std::size_t host, Job job) { listed_[host].list.jobs.push_back(std::move(job)); }
   std::vector<std::string> lines(Heading heading = Heading::none, std::size_t columns = 0) {
-    return describe_jobs(hosts_, listed_, " - ", heading, columns);
+    return describe_jobs({}, hosts_, listed_, " - ", heading, columns);
   }
 
   std::vector<hosts::Host> hosts_;
   std::vector<ListedJobs> listed_;
 };
+
+TEST_F(JobWordsTest, NamesJobsThatThisMachineKeepsFirst) {
+  add(0, {.name = "day", .state = JobState::running, .command = "sleep"});
+  Job kept{.name = "train", .state = JobState::running, .is_kept_here = true, .command = "python train.py"};
+  EXPECT_THAT(lines_with(kept), ElementsAre("train  being started, kept here       python train.py",
+                                            "day    running [0] - not there [1-3]  sleep"));
+  kept.tries = 2;
+  kept.doing = "4 running";
+  EXPECT_EQ(lines_with(kept).front(), "train  4 running, try 2, kept here    python train.py");
+  kept.state = JobState::ended;
+  kept.status = 3;
+  EXPECT_EQ(lines_with(kept).front(), "train  exit 3, kept here              python train.py");
+}
 
 TEST_F(JobWordsTest, FoldsHostsByState) {
   for (std::size_t host = 0; host < 3; ++host) {

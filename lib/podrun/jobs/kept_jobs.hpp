@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "podrun/jobs/job_report.hpp"
+#include "podrun/session/session.hpp"
+
+// Jobs that this machine keeps for other hosts: podrun itself, as a job of this machine. `here`: a session of
+// `local` alone.
+namespace podrun::jobs {
+
+/// Those of these names, separated by blanks; empty: all.
+std::vector<Job> kept_jobs(session::Session& here, const std::string& names);
+
+/// What the podrun of a kept job needs after TERM, besides the grace period of its hosts.
+inline constexpr std::chrono::seconds kTimeToEnd{20};
+
+/// Waits until a kept job has run its command on all hosts for a second. If it ends before that, its output
+/// is shown; if podrun is interrupted before it has begun, it is stopped. The exit status then; none: it
+/// runs.
+std::optional<int> await_begin(session::Session& here, const std::string& name, const session::View& view);
+
+}  // namespace podrun::jobs

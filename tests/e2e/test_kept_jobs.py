@@ -1,0 +1,166 @@
+"""docs/restarts.md, "A training that goes on without this terminal": jobs that this machine keeps."""
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from support import wait_until
+
+FAST = ("--short-try", "1s", "--grace", "1")
+FOREVER = "echo up $PODRUN_WORKER $PODRUN_RESTART; exec sleep 1000"
+FAILS_ONCE = 'echo "up $PODRUN_RESTART"; [ "$PODRUN_RESTART" != 0 ] || { sleep 1.2; exit 3; }; until [ -e ~/go ]; do sleep 0.1; done; exit 5'
+
+
+@pytest.fixture
+def keeper(podrun, pair):
+    """Two hosts, and the end of all that this machine keeps for them."""
+    yield pair
+    for name in kept(podrun):
+        podrun("stop", name)
+        podrun("rm", name)
+
+
+def kept(podrun):
+    """The state of each job that this machine keeps, by name."""
+    listed = podrun("-H", "local", "ps", "--json")
+    return {job["name"]: job["exit_status"] if job["state"] == "ended" else job["state"] for job in json.loads(listed.stdout)["hosts"][0]["jobs"]}
+
+
+def start(podrun, keeper, *words, name="train", status=0, **options):
+    ended = podrun(*keeper.options, "start", name, "--restarts", "2", *FAST, *words, **options)
+    assert ended.returncode == status, ended
+    return ended.stderr.decode()
+
+
+@pytest.mark.smoke
+def test_a_job_is_kept_from_its_start_to_its_end(podrun, keeper):
+    said = start(podrun, keeper, "--", FAILS_ONCE)
+    assert said == "podrun: train runs on 2 hosts, kept by this machine (podrun logs -f train shows its output, podrun stop train stops it)\n"
+    following = podrun.start("logs", "-f", "train")
+    following.wait_for_output(b"up 1\n", count=2)
+    line = wait_until(lambda: next((each for each in podrun.ok("ps", "train").decode().splitlines() if each.startswith("train  2 running")), None))
+    assert "2 running, try 2, kept here" in line
+    for rank in keeper.ranks:
+        (keeper.home(rank) / "go").touch()
+    assert following.wait().returncode == 5
+    assert following.stdout.count(b"up 0\n") == 2
+    assert kept(podrun) == {"train": 5}
+    assert podrun("wait", "train").returncode == 5
+    podrun.ok("rm", "train")
+    assert kept(podrun) == {}
+
+
+def test_it_needs_no_option_and_no_list_to_be_stopped(podrun, keeper):
+    """The list of hosts may be gone, or have another line."""
+    hosts = podrun.directory / "list"
+    at = keeper.options.index("-H")
+    hosts.write_text("\n".join(keeper.options[at + 1].split(",")))
+    via = keeper.options[:at]
+    ended = podrun(*via, "--hostfile", "list", "start", "train", "--restarts", "2", *FAST, "--", FOREVER)
+    assert ended.returncode == 0, ended
+    hosts.unlink()
+    assert b"train" in podrun.ok("ps", "train", cwd="/")
+    assert podrun.ok("stop", "train", cwd="/").startswith(b"train  stopped")
+    keeper.wait_until_clean()
+
+
+def test_ps_is_one_list(podrun, keeper):
+    start(podrun, keeper, "--", FOREVER, name="night")
+    podrun.ok(*keeper.options, "start", "day", "--", "sleep 1000")
+    listed = podrun.ok(*keeper.options, "ps").decode().splitlines()
+    assert [line.split()[0] for line in listed] == ["NAME", "night", "day"]
+    both = json.loads(podrun.ok(*keeper.options, "ps", "--json"))
+    assert [job["name"] for job in both["kept_here"]] == ["night"]
+    assert [[job["name"] for job in host["jobs"]] for host in both["hosts"]] == [["day"]] * 2
+    podrun.ok(*keeper.options, "stop", "night", "day")
+    podrun.ok(*keeper.options, "rm", "--all")
+    assert b"there is no job" in podrun(*keeper.options, "ps").stderr
+
+
+def test_a_name_is_taken_once(podrun, keeper):
+    start(podrun, keeper, "--", FOREVER)
+    assert "train runs already, kept by this machine" in start(podrun, keeper, "--", FOREVER, status=1)
+    plain = podrun(*keeper.options, "start", "train", "--", "true")
+    assert plain.returncode == 1 and b"train runs already, kept by this machine" in plain.stderr
+    podrun.ok("stop", "train")
+    plain = podrun(*keeper.options, "start", "train", "--", "true")
+    assert plain.returncode == 1 and b"podrun rm train" in plain.stderr
+    start(podrun, keeper, "--", FOREVER)
+    podrun.ok("stop", "train")
+    podrun.ok("rm", "train")
+    podrun.ok(*keeper.options, "start", "train", "--", "sleep 1000")
+    try:
+        assert "train runs already on [0,1]" in start(podrun, keeper, "--", FOREVER, status=1)
+    finally:
+        podrun.ok(*keeper.options, "stop", "train")
+
+
+def test_a_command_that_cannot_start_is_told(podrun, keeper):
+    """At once, where it has ended within a second; which a busy machine decides."""
+    ended = podrun(*keeper.options, "start", "train", "--restarts", "2", *FAST, "--", "nosuch")
+    assert ended.returncode in (0, 127), ended
+    wait_until(lambda: kept(podrun) == {"train": 127})
+    shown = podrun("logs", "train")
+    for stderr in [shown.stderr, *[ended.stderr] * (ended.returncode == 127)]:
+        assert b"nosuch: " in stderr and b"not started again" in stderr
+
+
+def test_it_has_the_directory_and_the_variables_of_this_shell(podrun, keeper):
+    (podrun.directory / "app").mkdir()
+    (podrun.directory / "app" / "train.sh").write_text("echo from a file; exec sleep 1000")
+    words = ("--prepare", "true", "-s", "train.sh")
+    start(podrun, keeper, *words, cwd=podrun.directory / "app", env={"GREETING": "hello\nworld"})
+    wait_until(lambda: b"from a file" in podrun.ok("logs", "train"))
+    [inner] = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if is_keeper(pid)]
+    assert os.readlink(f"/proc/{inner}/cwd") == str(podrun.directory / "app")
+    assert b"GREETING=hello\nworld" in Path(f"/proc/{inner}/environ").read_bytes().split(b"\0")
+
+
+def is_keeper(pid):
+    try:
+        return b"\0--kept\0" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+def test_no_word_of_it_is_in_the_arguments_of_a_process(podrun, keeper):
+    start(podrun, keeper, "-e", "TOKEN=secret-value", "--", "echo $TOKEN; exec sleep 1000")
+    wait_until(lambda: b"secret-value" in podrun.ok("logs", "train"))
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            assert b"secret-value" not in Path(f"/proc/{pid}/cmdline").read_bytes()
+        except OSError:
+            pass
+
+
+def test_text_on_standard_input_is_the_command(podrun, keeper):
+    ended = podrun(*keeper.options, "start", "train", "--restarts", "1", *FAST, input=b"echo from stdin; exec sleep 1000")
+    assert ended.returncode == 0, ended
+    wait_until(lambda: b"from stdin" in podrun.ok("logs", "train"))
+
+
+def test_ctrl_c_while_it_is_started_leaves_nothing(podrun, keeper):
+    silent = podrun.directory / "silent"
+    silent.write_text('#!/bin/sh\nshift\n[ ! -e asked ] || exec sleep 1000\n>asked\nexec "$@"\n')  # it answers the first question
+    silent.chmod(0o755)
+    run = podrun.start("--via", f"{silent} {{host}}", "-H", "a", "-t", "300", "start", "train", "--restarts", "1", "--grace", "1", "--", "true")
+    wait_until(lambda: kept(podrun).get("train") == "running", what="kept")
+    run.signal(signal.SIGINT)
+    assert run.wait().returncode in (130, 255)  # 255: before the job was known to have started
+    assert kept(podrun).get("train") not in ("running", "starting")
+
+
+@pytest.mark.parametrize("words", [["--fail-fast"], ["--outdir", "x"], ["-d"], ["-u", "1h"], ["--notify", "true"], ["--serial", "1"]], ids=" ".join)
+def test_what_only_podrun_itself_can_do_needs_restarts(podrun, keeper, words):
+    refused = podrun(*keeper.options, "start", "train", *words, "--", "true")
+    assert refused.returncode == 2 and b"start" in refused.stderr or words[0].encode() in refused.stderr
+    assert not (podrun.directory / "x").exists()
+
+
+def test_reports_of_stalls_are_in_the_directory_of_the_job(podrun, keeper):
+    start(podrun, keeper, "--stall", "3s:0s", "--", 'echo up; [ "$PODRUN_RESTART" != 0 ] || exec sleep 1000; exec sleep 1000')
+    place = podrun.home / ".podrun" / "jobs" / "train" / "0-local" / "1"
+    wait_until(lambda: list(place.glob("stall-1/*")), 60, "a report")
