@@ -214,7 +214,7 @@ def test_spares_other_users_unless_told(podrun, host):
     mine = host.hold(0, device="/dev/accel1")
     lines = lines_of(podrun(*host.on(0), "kill", "-y"), 1)
     assert lines[1].endswith("stays: of another user (--all-users stops it)"), lines
-    assert lines[-1] == f"freed 0/1 host · busy: [0] pid {pid} of another user (--all-users stops it)"
+    assert lines[-1] == f"stopped on 1/1 host, freed 0 · busy: [0] pid {pid} of another user (--all-users stops it)"
     assert not host.lives(0, mine)
     assert host.lives(0, pid)
     assert lines_of(podrun(*host.on(0), "kill", "-y", "--all-users"))[-1] == "freed 1/1 host"

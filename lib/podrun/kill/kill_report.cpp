@@ -183,21 +183,37 @@ std::vector<std::string> describe_choices(const std::vector<hosts::Host>& hosts,
   return lines;
 }
 
+namespace {
+
+bool has_victim_of(const ListedHost& before, const ListedHost& now) {
+  return std::ranges::any_of(before.choices, [&](const Choice& choice) {
+    return choice.why_kept.empty() && std::ranges::any_of(now.choices, [&](const Choice& left) {
+             return left.holder.pid == choice.holder.pid && left.holder.start == choice.holder.start;
+           });
+  });
+}
+
+}  // namespace
+
 std::string describe_result(const std::vector<hosts::Host>& hosts, const std::vector<ListedHost>& before,
                             const std::vector<ListedHost>& after, std::string_view separator) {
   std::size_t meant = 0;
   std::size_t freed = 0;
+  std::size_t stopped = 0;  // all that was meant; others may keep the host busy
   std::size_t locks = 0;
   for (const ListedHost& each : before) {
     if (!each.has_victims()) continue;
     ++meant;
     const ListedHost* now = find(after, each.host);
     if (now && !is_busy(*now)) ++freed;
+    if (now && !has_victim_of(each, *now)) ++stopped;
   }
   std::vector<std::string> parts;
   const std::string busy = describe_busy(hosts, after);
   if (meant > 0) {
-    parts.push_back(fmt::format("freed {}/{} host{}", freed, meant, meant == 1 ? "" : "s"));
+    const std::string of_all = fmt::format("/{} host{}", meant, meant == 1 ? "" : "s");
+    parts.push_back(freed < stopped ? fmt::format("stopped on {}{}, freed {}", stopped, of_all, freed)
+                                    : fmt::format("freed {}{}", freed, of_all));
   } else if (busy.empty() && !after.empty()) {
     parts.push_back(fmt::format("no process to stop on {}", count_hosts(after.size())));
   }

@@ -59,6 +59,10 @@ TEST(KillReport, CountsTheHostsThatAreFree) {
   EXPECT_EQ(describe_result(kHosts, before, after, " - "),
             "freed 1/2 hosts - busy: [1] pid 11 (D state: reboot needed) - 1 lock file removed");
   EXPECT_EQ(describe_result(kHosts, {after[2]}, {after[2]}, " - "), "no process to stop on 1 host");
+  after[1].choices = {choice(12)};
+  after[1].choices.front().why_kept = "of another user";
+  EXPECT_TRUE(describe_result(kHosts, before, after, " - ")
+                  .starts_with("stopped on 2/2 hosts, freed 1 - busy: [1] pid 12"));
 }
 
 TEST(KillReport, FoldsBusyProcessesByTheReason) {
