@@ -202,7 +202,7 @@ def test_help_of_the_users_command(podrun):
 
 
 def test_help_of_what_is_no_command(podrun):
-    assert refused(podrun, "help", "chek") == 'help: no command or page "chek" (did you mean check? see podrun help; podrun help pages)'
+    assert refused(podrun, "help", "chek") == 'help: nothing about "chek" (did you mean check? see podrun help; podrun help pages)'
     assert refused(podrun, "help", "hosts", "check") == 'help: unexpected "check" (see podrun help --help)'
 
 

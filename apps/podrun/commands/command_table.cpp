@@ -232,14 +232,15 @@ constexpr std::array<cli::CommandRow, 22> kRows{{
                   .rest_is_its_own = true},
      .make = make_ssh_command},
     {.name = "help",
-     .usage = "  podrun help [COMMAND | PAGE | pages | all | man]\n",
-     .summary = "Show the page of a command or a subject, or every option",
+     .usage = "  podrun help [COMMAND | PAGE | WORD... | pages | all | man]\n",
+     .summary = "Show the page of a command or a subject, search all of them, or show every option",
      .examples = "  podrun help kill                       what the command does, and its options\n"
+                 "  podrun help hang                       no page: what the others say of it\n"
                  "  podrun help pages                      which pages there are\n"
                  "  podrun help tutorial | less            from a new pod to a finished training\n"
                  "  podrun help all                        every option\n",
      .takes = {general},
-     .operands = {.most = 1, .words = "all man pages", .is_command = true, .is_page = true},
+     .operands = {.most = cli::Operands::kAnyNumber, .words = "all man pages", .is_command = true, .is_page = true},
      .reads_config = false,
      .is_rarely_used = true,
      .make = make_help_command},

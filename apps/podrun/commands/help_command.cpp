@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/utsname.h>
 
+#include <string>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
@@ -8,6 +11,7 @@
 #include "podrun/ssh/transport/transport.hpp"
 
 #include "cli/help.hpp"
+#include "cli/help_search.hpp"
 #include "commands/commands.hpp"
 
 namespace podrun::commands {
@@ -21,23 +25,30 @@ class HelpCommand final : public cli::Command {
   static std::string text(const cli::Context& context) {
     const std::size_t width = cli::page_width();
     if (context.options.operands.empty()) return cli::overview_page(context.commands, context.table, width);
-    const std::string& wanted = context.options.operands.front();
+    const std::vector<std::string>& words = context.options.operands;
+    const std::string& wanted = words.front();
+    if (words.size() > 1) return found(context, words);
     if (wanted == "man") return cli::man_page(context.commands, context.table);
     if (wanted == "all") return cli::full_page(context.commands, context.table, width);
     if (wanted == "pages") return cli::list_of_books("Pages (podrun help NAME)", cli::pages(), width);
     const auto* const row = cli::find_command(context.commands, wanted);
     const cli::Book* const page = cli::find_book(cli::pages(), wanted);
-    if (!row && !page) refuse(context, wanted);
+    if (!row && !page) return found(context, words);
     if (!row) return cli::page_text(*page, width);
     return cli::command_page(*row, context.table, width) +
            (page ? '\n' + cli::page_text(*page, width) : cli::more_about(*row));
+  }
+  static std::string found(const cli::Context& context, const std::vector<std::string>& words) {
+    std::string text = cli::search_page(words, context.commands, context.table, cli::page_width());
+    if (text.empty()) refuse(context, join(words, " "));
+    return text;
   }
   [[noreturn]] static void refuse(const cli::Context& context, const std::string& wanted) {
     std::vector<std::string_view> names{"all", "man", "pages"};
     for (const cli::CommandRow& row : context.commands) names.push_back(row.name);
     for (const cli::Book& page : cli::pages()) names.push_back(page.name);
-    throw UsageError(fmt::format("help: no command or page \"{}\" ({}see podrun help; podrun help pages)",
-                                 wanted, did_you_mean(wanted, names)));
+    throw UsageError(fmt::format("help: nothing about \"{}\" ({}see podrun help; podrun help pages)", wanted,
+                                 did_you_mean(wanted, names)));
   }
 };
 
