@@ -112,7 +112,7 @@ def test_it_has_the_directory_and_the_variables_of_this_shell(podrun, keeper):
     (podrun.directory / "app").mkdir()
     (podrun.directory / "app" / "train.sh").write_text("echo from a file; exec sleep 1000")
     words = ("--prepare", "true", "-s", "train.sh")
-    start(podrun, keeper, *words, cwd=podrun.directory / "app", env={"GREETING": "hello\nworld"})
+    start(podrun, keeper, *words, cwd=podrun.directory / "app", env={"GREETING": "hello\nworld", "UID": "1"})
     wait_until(lambda: b"from a file" in podrun.ok("logs", "train"))
     [inner] = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if is_keeper(pid)]
     assert os.readlink(f"/proc/{inner}/cwd") == str(podrun.directory / "app")
@@ -134,6 +134,37 @@ def test_no_word_of_it_is_in_the_arguments_of_a_process(podrun, keeper):
             assert b"secret-value" not in Path(f"/proc/{pid}/cmdline").read_bytes()
         except OSError:
             pass
+
+
+def test_its_words_are_in_no_file_once_it_runs(podrun, keeper):
+    start(podrun, keeper, "-e", "TOKEN=secret-value", "--", "echo up; exec sleep 1000")
+    place = podrun.home / ".podrun" / "jobs" / "train" / "0-local" / "1"
+    for path in place.rglob("*"):
+        assert not path.is_file() or b"secret-value" not in path.read_bytes(), path
+        assert not path.is_file() or path.stat().st_mode & 0o077 == 0, path
+
+
+def test_output_of_a_command_that_fails_at_once_is_shown_and_stays_in_outdir(podrun, keeper):
+    ended = podrun(*keeper.options, "start", "train", "--restarts", "2", *FAST, "--outdir", "raw", "--", "echo oops; exit 7")
+    wait_until(lambda: kept(podrun) == {"train": 7})
+    assert ended.returncode in (0, 7) and (ended.returncode == 0 or b"oops" in ended.stdout)
+    assert sorted(path.read_bytes() for path in (podrun.directory / "raw").glob("*.out")) == [b"oops\n"] * 2
+
+
+def test_config_decides_nothing_about_who_keeps_a_job(podrun, keeper):
+    config = podrun.home / ".config" / "podrun"
+    config.mkdir(parents=True)
+    (config / "config.yaml").write_text("defaults:\n  restarts: 3\n  outdir: logs\n")
+    podrun.ok(*keeper.options, "start", "day", "--", "sleep 1000")
+    assert kept(podrun) == {} and not (podrun.directory / "logs").exists()
+    podrun.ok(*keeper.options, "stop", "day")
+
+
+def test_stop_waits_for_the_grace_period_of_the_start(podrun, keeper):
+    podrun.ok(*keeper.options, "start", "train", "--restarts", "2", "--grace", "25", "--", "trap 'sleep 12; echo saved >~/saved; exit 0' TERM; echo up; while :; do sleep 0.1; done")
+    stopped = podrun("stop", "--grace", "2", "train")
+    assert b"train gives its hosts 25 s: the --grace of its start" in stopped.stderr
+    assert all((keeper.home(rank) / "saved").exists() for rank in keeper.ranks)
 
 
 def test_text_on_standard_input_is_the_command(podrun, keeper):

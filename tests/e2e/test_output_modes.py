@@ -347,7 +347,9 @@ def test_a_mistyped_command_does_not_use_up_the_directory(podrun, command):
 
 
 def test_a_command_that_ran_uses_up_the_directory(podrun):
-    assert podrun("--outdir", "logs", *FOUR, "--", "echo ran; [ $PODRUN_RANK = 0 ] || exit 127").returncode == 127
+    assert podrun("--outdir", "logs", *FOUR, "--", "echo ran; exit 127").returncode == 127
+    assert podrun("--outdir", "part", *FOUR, "--", "[ $PODRUN_RANK = 0 ] || exit 127").returncode == 127
+    assert podrun("--outdir", "part", *FOUR, "--", "echo now").returncode == 2
     assert podrun("--outdir", "logs", *FOUR, "--", "echo now").returncode == 2
 
 

@@ -141,6 +141,8 @@ std::optional<std::string> CommandLine::parse(Words arguments, const hosts::Prob
   check_options_taken();
   check_choice_of_hosts(table_);
   if (row_->reads_config) config_ = apply_config(table_, options_, *row_, probe);
+  if (!kept_in.empty())
+    options_.json = false;  // config.yaml may ask for it; logs show what a kept run prints
   check_shared_options(options_, table_, *row_);
   commands_[static_cast<std::size_t>(row_ - rows_.data())]->check(options_, table_);
   return std::nullopt;

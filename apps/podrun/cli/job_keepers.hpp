@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,15 @@ struct JobsByKeeper {
   std::vector<jobs::Job> kept = {};        ///< by this machine, of these names; of all, if none is given
   std::vector<std::string> here = {};      ///< names among `kept`
   std::vector<std::string> on_hosts = {};  ///< the other names
+  std::optional<int> interrupted = {};  ///< the exit status where a signal came: then nothing is to be done
 };
 
 /// Asks this machine, unless it alone was chosen (`-H local`).
 JobsByKeeper find_keepers(const Context& context, const std::vector<std::string>& names);
+
+enum class EndedName { is_free, is_taken };
+/// Says so if this machine keeps a job of this name. The exit status then, or where a signal came; none: it
+/// does not. `ended`: whether a job that has ended keeps its name.
+std::optional<int> say_if_kept(const Context& context, const std::string& name, EndedName ended);
 
 }  // namespace podrun::cli

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/kept_run.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -10,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/file_system.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/local/spawn.hpp"
 #include "podrun/supervisor/environment.hpp"
@@ -23,10 +27,12 @@ namespace {
 constexpr std::string_view kKept = "--kept";  ///< for podrun alone: --kept FILE
 constexpr char kBetween = '\0';
 
-/// An agent that sshd has made for this login ends with it: its socket is `/tmp/ssh-…/agent.PID`, see
-/// sshd(8).
+/// An agent that sshd has made for this login ends with it: its socket is `/tmp/ssh-…/agent.PID`, as that of
+/// ssh-agent(1), which sets SSH_AGENT_PID too.
 bool ends_with_login(const hosts::Probe& probe, const std::string& socket) {
-  return probe.env("SSH_CONNECTION") && socket.starts_with("/tmp/ssh-");
+  if (!probe.env("SSH_CONNECTION") || probe.env("SSH_AGENT_PID")) return false;
+  return socket.starts_with("/tmp/ssh-") ||
+         (socket.find("/.ssh/agent/") != npos && socket.find(".sshd.") != npos);  // OpenSSH 10.1
 }
 
 bool has_battery() {
@@ -40,13 +46,15 @@ bool has_battery() {
 
 /// All variables of this shell, but those that podrun sets itself, or that belong to this terminal.
 std::vector<supervisor::Variable> variables_of_shell(const hosts::Probe& probe) {
-  constexpr std::array<std::string_view, 8> kLeftOut = {"OLDPWD",         "PWD",     "SHLVL", "SSH_CLIENT",
-                                                        "SSH_CONNECTION", "SSH_TTY", "TERM",  "_"};
+  // sh refuses to set the second line of these.
+  constexpr std::array<std::string_view, 13> kLeftOut = {
+      "OLDPWD", "PWD",  "SHLVL", "SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "TERM", "_",  //
+      "UID",    "EUID", "PPID",  "SHELLOPTS",  "BASHOPTS"};
   std::vector<supervisor::Variable> variables;
   for (const std::string& entry : local::environment_with({})) {
     const std::size_t equals = std::min(entry.find('='), entry.size());
     const std::string name = entry.substr(0, equals);
-    const bool is_podruns = name == "PODRUN_MARK" || name.starts_with("podrun_");
+    const bool is_podruns = name.starts_with("PODRUN_") || name.starts_with("podrun_");
     if (equals == entry.size() || !supervisor::is_variable_name(name) || is_podruns) continue;
     if (std::ranges::find(kLeftOut, name) != kLeftOut.end()) continue;
     std::string value = entry.substr(equals + 1);
@@ -61,6 +69,7 @@ std::vector<supervisor::Variable> variables_of_shell(const hosts::Probe& probe) 
 std::optional<KeptRun> read_kept_run(const std::vector<std::string>& arguments, const hosts::Probe& probe) {
   if (arguments.size() != 2 || arguments.front() != kKept) return std::nullopt;
   const std::optional<std::string> text = probe.read_file(arguments.back());
+  ::unlink(arguments.back().c_str());  // values of -e stay on no disk
   if (!text) throw UsageError(fmt::format("{}: there is no file {:?}", kKept, arguments.back()));
   KeptRun run{.words = {}, .directory = std::filesystem::path(arguments.back()).parent_path().parent_path()};
   std::string_view rest = *text;
@@ -99,6 +108,10 @@ session::RunSpec keeper_run(const hosts::Probe& probe, const session::SessionSpe
   session::RunSpec run = session::users_command(here, std::move(command));
   run.plan.supervision.directory = current_directory(probe);
   return run;
+}
+
+void note_tries(const std::string& directory, std::size_t tries) {
+  replace_file(directory + "/tries", fmt::format("{}\n", tries));
 }
 
 std::vector<std::string> keeper_notes(const hosts::Probe& probe) {

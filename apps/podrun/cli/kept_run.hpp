@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,6 +33,9 @@ session::SessionSpec keeper_session(const Options& options, const hosts::Probe& 
 /// `words`: its command line. Throws UsageError if podrun does not know its own path.
 session::RunSpec keeper_run(const hosts::Probe& probe, const session::SessionSpec& here,
                             const std::vector<std::string>& words);
+
+/// Notes for podrun ps how often the command of this kept run has begun. A failure is ignored.
+void note_tries(const std::string& directory, std::size_t tries);
 
 /// What the user should know about a run that goes on without this terminal; empty: nothing.
 std::vector<std::string> keeper_notes(const hosts::Probe& probe);

@@ -124,6 +124,15 @@ bool gives_values(const Options& options) {
   return supervisor::hide_values(options.words->front()) != options.words->front();
 }
 
+/// `<(…)` is gone with the run, as standard input is.
+bool reads_what_is_gone(const Options& options) {
+  const auto is_gone = [](const std::string& word) { return word.starts_with("/dev/fd/"); };
+  const bool has_text = options.words || options.script;
+  return !has_text || options.script == "-" || options.feed_input ||
+         hosts::reads_standard_input(options.hosts) ||
+         std::any_of(options.arguments.begin(), options.arguments.end(), is_gone);
+}
+
 bool can_be_shown(std::string_view text) {
   return text.size() <= kLongest &&
          std::ranges::none_of(text, [](char c) { return is_control(c) && c != '\n'; });
@@ -266,14 +275,6 @@ transfer::Spreading spreading(const Options& options) {
   using enum transfer::Spreading;
   if (options.sudo || !options.via.empty()) return impossible;
   return options.spread ? wanted : possible;
-}
-
-bool reads_what_is_gone(const Options& options) {
-  const auto is_gone = [](const std::string& word) { return word.starts_with("/dev/fd/"); };
-  const bool has_text = options.words || options.script;
-  return !has_text || options.script == "-" || options.feed_input ||
-         hosts::reads_standard_input(options.hosts) ||
-         std::any_of(options.arguments.begin(), options.arguments.end(), is_gone);
 }
 
 session::View view(const Options& options) {

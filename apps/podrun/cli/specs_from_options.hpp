@@ -40,9 +40,6 @@ supervisor::Command command_in_surroundings(const Options& options, const hosts:
 /// alike on hosts that share it.
 std::string current_directory(const hosts::Probe& probe);
 
-/// Whether the run needs standard input, or `<(…)`: it cannot be made again.
-bool reads_what_is_gone(const Options& options);
-
 /// The directory on the hosts that --cwd or --chdir names; empty: neither. Throws UsageError.
 std::string directory_of(const Options& options, const hosts::Probe& probe);
 

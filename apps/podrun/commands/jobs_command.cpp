@@ -8,8 +8,12 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/text.hpp"
 #include "podrun/hosts/discovery.hpp"
 #include "podrun/jobs/job_start.hpp"
 #include "podrun/jobs/kept_jobs.hpp"
@@ -21,6 +25,7 @@
 #include "cli/kept_run.hpp"
 #include "cli/option_rows.hpp"
 #include "cli/option_values.hpp"
+#include "cli/podrun_inside.hpp"
 #include "cli/specs_from_options.hpp"
 #include "commands/commands.hpp"
 
@@ -51,6 +56,7 @@ class JobsCommand final : public cli::Command {
     if (context.options.dry_run)
       return context.answer(cli::describe_surroundings(jobs::manage_run(context.session_spec(), plan_)));
     cli::JobsByKeeper by = cli::find_keepers(context, plan_.names);
+    if (by.interrupted) return *by.interrupted;
     if (plan_.action == JobAction::list) return list(context, std::move(by));
     int status = 0;
     if (plan_.all_ended) {
@@ -62,9 +68,12 @@ class JobsCommand final : public cli::Command {
       jobs::JobsPlan plan = plan_;
       plan.all_ended = false;
       plan.names = by.here;
-      plan.grace += jobs::kTimeToEnd;
-      status =
-          manage(context, cli::keeper_session(context.options, context.probe, context.terminal), plan).status;
+      plan.grace = grace_of(by.kept, context) + jobs::kTimeToEnd;
+      session::SessionSpec here = cli::keeper_session(context.options, context.probe, context.terminal);
+      here.is_last = by.on_hosts.empty() && !plan_.all_ended;
+      const jobs::ManagedJobs done = manage(context, here, plan);
+      status = done.status;
+      if (done.jobs.answers.result.interrupted_by) return status;
     }
     plan_.names = by.on_hosts;
     if (!plan_.names.empty() || plan_.all_ended)
@@ -77,6 +86,19 @@ class JobsCommand final : public cli::Command {
                                   const jobs::JobsPlan& plan) {
     session::Session session(spec, context.probe, session::Session::Connections::kept);
     return jobs::manage_jobs(session, plan);
+  }
+
+  /// A kept run gives its hosts the grace period that it was started with.
+  std::chrono::seconds grace_of(const std::vector<jobs::Job>& kept, const cli::Context& context) const {
+    std::chrono::seconds grace = plan_.grace;
+    for (const jobs::Job& job : kept) {
+      if (!job.is_active() || plan_.action != JobAction::stop) continue;
+      if (context.table.is_on_command_line("grace") && plan_.grace != job.grace)
+        context.note({fmt::format("{} gives its hosts {}: the --grace of its start", job.name,
+                                  format_duration(job.grace))});
+      grace = std::max(grace, job.grace);
+    }
+    return grace;
   }
 
   /// Where no hosts are known, the jobs of this machine are the whole list.
@@ -93,6 +115,7 @@ class JobsCommand final : public cli::Command {
       }
     }
     if (spec.hosts.empty()) return context.answer(jobs::describe_kept(plan_));
+    if (cli::is_only_here(spec)) plan_.kept.clear();  // it lists them
     const bool is_all = plan_.names.empty();
     plan_.names = std::move(by.on_hosts);
     const jobs::ManagedJobs done = manage(context, spec, plan_);

@@ -18,6 +18,7 @@
 #include "podrun/tasks/task.hpp"
 #include "podrun/transfer/clone.hpp"
 
+#include "cli/job_keepers.hpp"
 #include "cli/job_names.hpp"
 #include "cli/restart_rows.hpp"
 #include "cli/specs_from_options.hpp"
@@ -69,6 +70,10 @@ class TaskCommand final : public cli::Command {
 
  private:
   static int play(launch::TaskRun& run, const launch::TaskPlan& plan, const cli::Context& context) {
+    if (plan.job) {
+      if (const auto status = cli::say_if_kept(context, plan.job->name, cli::EndedName::is_taken))
+        return *status;
+    }
     session::Session session(plan.session, context.probe, session::Session::Connections::kept);
     return run.play(session);
   }

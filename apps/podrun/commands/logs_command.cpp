@@ -80,17 +80,25 @@ class LogsCommand final : public cli::Command {
       return context.answer(
           cli::describe_surroundings(jobs::list_run(context.session_for_reader(), names.front())));
     const cli::JobsByKeeper by = cli::find_keepers(context, names);
+    if (by.interrupted) return *by.interrupted;
+    if (!by.here.empty() && context.options.hosts.workers)
+      throw UsageError(
+          fmt::format("logs: this machine keeps {} for all of its hosts (leave out --workers; its lines have "
+                      "their numbers)",
+                      by.here.front()));
     is_kept_here_ = true;
-    int status = by.here.empty() ? 0 : show_all(by.here, keeper_session(context), context);
+    int status =
+        by.here.empty() ? 0 : show_all(by.here, keeper_session(context, by.on_hosts.empty()), context);
     is_kept_here_ = false;
     if (by.on_hosts.empty() || is_interrupted(status)) return status;
     return std::max(status, show_all(by.on_hosts, context.session_for_reader(), context));
   }
 
  private:
-  static session::SessionSpec keeper_session(const cli::Context& context) {
+  static session::SessionSpec keeper_session(const cli::Context& context, bool is_last) {
     session::SessionSpec here = cli::keeper_session(context.options, context.probe, context.terminal);
     here.needs_reader = !context.options.quiet || context.options.json;
+    here.is_last = is_last;
     return here;
   }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <fstream>
 #include <vector>
 
 #include "podrun/base/error.hpp"
@@ -9,6 +8,7 @@
 #include "podrun/session/command_mode.hpp"
 
 #include "cli/help.hpp"
+#include "cli/kept_run.hpp"
 #include "cli/restart_rows.hpp"
 #include "cli/specs_from_options.hpp"
 #include "commands/commands.hpp"
@@ -29,12 +29,14 @@ class RunCommand final : public cli::Command {
         return context.answer(cli::first_page(context.commands, cli::page_width()));
       throw UsageError("no command (podrun [OPTIONS] -- COMMAND)");
     }
-    const supervisor::Command command = cli::read_command(options, context.probe);
+    supervisor::Command command = cli::read_command(options, context.probe);
     session::SessionSpec spec = context.session_for_reader();
     if (!options.kept_in.empty()) {  // for podrun ps
       spec.status.way = output::StatusWay::painted;
       spec.status.has_rate = false;
       context.terminal->keep_status(options.kept_in + "/doing");
+      command =
+          restarts::with_variables(command, {{"PODRUN_JOB", context.probe.env("PODRUN_JOB").value_or("")}});
     }
     const session::RunSpec run = cli::users_run(options, context.probe, spec, command);
     if (options.dry_run)
@@ -51,9 +53,7 @@ class RunCommand final : public cli::Command {
     restarts::RestartSpec restarts = cli::restart_spec(context.options, context.probe);
     if (const std::string& directory = context.options.kept_in; !directory.empty()) {
       restarts.directory = directory;
-      restarts.on_begin = [directory](std::size_t tries) {
-        std::ofstream(directory + "/tries") << tries << '\n';
-      };
+      restarts.on_begin = [directory](std::size_t tries) { cli::note_tries(directory, tries); };
     }
     restarts.make_run = [&](const session::SessionSpec& now, const std::vector<supervisor::Variable>& first) {
       return cli::users_run(context.options, context.probe, now, restarts::with_variables(command, first));

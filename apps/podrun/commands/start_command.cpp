@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -14,10 +13,12 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/hosts/discovery.hpp"
 #include "podrun/jobs/job_start.hpp"
 #include "podrun/jobs/kept_jobs.hpp"
 #include "podrun/output/terminal.hpp"
 
+#include "cli/job_keepers.hpp"
 #include "cli/job_names.hpp"
 #include "cli/kept_run.hpp"
 #include "cli/option_rows.hpp"
@@ -40,8 +41,9 @@ class StartCommand final : public cli::Command {
 
   /// Only podrun itself has a use for these; hosts that keep a job do not.
   void check(cli::Options& options, const cli::OptionTable& table) override {
-    cli::check_restarts(options, table);
-    if (cli::has_restarts(options)) return;
+    // What config.yaml says of runs is no choice of who keeps a job.
+    is_kept_here_ = table.is_on_command_line("restarts") || table.is_on_command_line("stall");
+    if (is_kept_here_) return cli::check_restarts(options, table);
     for (const cli::OptionEntry& option : table.entries()) {
       if (!kForPodrun.contains(option.row.set) || !option.is_on_command_line()) continue;
       const auto known = std::ranges::find(kRefused, option.key(), &cli::Refusal::key);
@@ -59,18 +61,23 @@ class StartCommand final : public cli::Command {
     jobs::check_job_name(job_.name);
     if (!options.words && !options.script && output::is_terminal(STDIN_FILENO))
       throw UsageError("start: which command? (podrun start NAME -- COMMAND)");
-    if (cli::has_restarts(options) && cli::reads_what_is_gone(options) && (options.words || options.script))
+    const auto is_gone = [](const std::string& word) { return word.starts_with("/dev/fd/"); };
+    if (is_kept_here_ && (options.script == "-" || hosts::reads_standard_input(options.hosts) ||
+                          std::ranges::any_of(options.arguments, is_gone)))
       throw UsageError(
-          "start: standard input and <(...) are gone when podrun starts the command again (give a file)");
+          "start: standard input and <(...) are gone when podrun needs them again (give a file)");
     supervisor::Command command = cli::read_command(options, context.probe);
     const session::SessionSpec spec = context.session_spec();
     session::RunSpec run = cli::users_run(options, context.probe, spec, std::move(command));
+    if (!is_kept_here_) leave_to_hosts(run);
     if (options.dry_run)
-      return context.describe(spec, cli::describe_restarts(options) + cli::describe_run(run));
-    if (is_kept_here(context)) return jobs::kTakenStatus;
-    if (cli::has_restarts(options)) return keep(context, spec, run.command);
+      return context.describe(
+          spec, (is_kept_here_ ? cli::describe_restarts(options) : "") + cli::describe_run(run));
+    const auto ended = is_kept_here_ ? cli::EndedName::is_free : cli::EndedName::is_taken;
+    if (const auto status = cli::say_if_kept(context, job_.name, ended)) return *status;
+    if (is_kept_here_) return keep(context, spec, run.command);
     session::Session session(spec, context.probe, session::Session::Connections::kept);
-    const int status = jobs::start_job(session, spec, std::move(run), job_);
+    const int status = jobs::start_job(session, spec, std::move(run), job_).status;
     if (status == 0) cli::add_seen_job_name(job_.name, context.probe);
     return status;
   }
@@ -90,28 +97,25 @@ class StartCommand final : public cli::Command {
       {"stdin", "start: a job has no standard input (leave out --stdin; podrun push copies files)"},
   }};
 
-  /// Says so if this machine keeps a job of this name.
-  bool is_kept_here(const cli::Context& context) const {
-    session::Session here(cli::keeper_session(context.options, context.probe, context.terminal),
-                          context.probe, session::Session::Connections::kept);
-    const std::vector<jobs::Job> kept = jobs::kept_jobs(here, job_.name);
-    if (kept.empty() || (!kept.front().is_active() && cli::has_restarts(context.options))) return false;
-    context.say(
-        {kept.front().is_active()
-             ? fmt::format("{0} runs already, kept by this machine (podrun logs -f {0}; podrun stop {0})",
-                           job_.name)
-             : fmt::format(
-                   "this machine has kept a job {0}, which has ended (podrun rm {0} removes its files)",
-                   job_.name)});
-    return true;
+  /// config.yaml may say this of runs; a job starts on all hosts or on none, and its output stays there.
+  static void leave_to_hosts(session::RunSpec& run) {
+    run.plan.limits.serial = 0;
+    run.plan.limits.on_unreachable = run::OnUnreachable::stop;
+    const session::View of_run = std::exchange(run.view, {});
+    run.view.json = of_run.json;
+    run.view.quiet = of_run.quiet;
+    run.view.color = of_run.color;
+    run.view.controls = of_run.controls;
   }
 
   /// podrun runs the command, as a job of this machine.
   int keep(const cli::Context& context, const session::SessionSpec& pod, const supervisor::Command& command) {
     const cli::Options& options = context.options;
     {
-      session::Session session(pod, context.probe, session::Session::Connections::kept);
-      if (jobs::say_if_taken(session, pod, job_.name)) return jobs::kTakenStatus;
+      session::SessionSpec look = pod;
+      look.is_last = false;
+      session::Session session(look, context.probe, session::Session::Connections::kept);
+      if (const auto status = jobs::say_if_taken(session, look, job_.name)) return *status;
     }
     std::vector<std::string> words = options.arguments_of_run;
     const auto* text = std::get_if<supervisor::ShellText>(&command.what);
@@ -122,14 +126,13 @@ class StartCommand final : public cli::Command {
       words.push_back(text->text);
     const session::SessionSpec here = cli::keeper_session(options, context.probe, context.terminal);
     session::RunSpec run = cli::keeper_run(context.probe, here, words);
-    job_.is_kept_here = true;
+    job_.grace_if_kept = options.limits.grace;
     job_.shown = jobs::describe_command(command);
     context.note(cli::keeper_notes(context.probe));
     session::Session session(here, context.probe, session::Session::Connections::kept);
-    const int status = jobs::start_job(session, here, std::move(run), job_);
-    if (status == jobs::kTakenStatus) return status;
-    const std::optional<int> ended = jobs::await_begin(session, job_.name, cli::view(options));
-    if (ended) return *ended;
+    const jobs::StartedJob started = jobs::start_job(session, here, std::move(run), job_);
+    if (!started.is_there) return started.status;
+    if (const auto status = jobs::await_begin(session, job_.name)) return *status;
     cli::add_seen_job_name(job_.name, context.probe);
     context.note({fmt::format(
         "{0} runs on {1}, kept by this machine (podrun logs -f {0} shows its output, podrun stop "
@@ -139,6 +142,7 @@ class StartCommand final : public cli::Command {
   }
 
   jobs::JobStart job_;
+  bool is_kept_here_ = false;
 };
 
 }  // namespace

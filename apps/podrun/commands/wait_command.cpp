@@ -35,10 +35,11 @@ class WaitCommand final : public cli::Command {
       request.gives_up_at = std::chrono::steady_clock::now() + *request.time_limit;
     }
     const cli::JobsByKeeper by = cli::find_keepers(context, names);
+    if (by.interrupted) return *by.interrupted;
+    session::SessionSpec here = cli::keeper_session(context.options, context.probe, context.terminal);
+    here.is_last = by.on_hosts.empty();
     int status = 0;
-    if (!by.here.empty())
-      status = wait_for_all(by.here, request,
-                            cli::keeper_session(context.options, context.probe, context.terminal), context);
+    if (!by.here.empty()) status = wait_for_all(by.here, request, here, context);
     if (by.on_hosts.empty() || is_interrupted_) return status;
     return std::max(status, wait_for_all(by.on_hosts, request, context.session_for_reader(), context));
   }

@@ -10,6 +10,7 @@
 #   sees_own flag
 #   own_user text
 #   held* holders device:word pid:pid user:word kind:word job:word command:text
+#   live_job* live_jobs text
 #   pci* pci text
 #   gpu* gpu_lines text
 #   gpus_to_see number
@@ -21,7 +22,7 @@
 # Variables of command.cpp: PODRUN_RUN_ID
 # Variables of the host: HOME SUDO_USER
 #
-# held: an accelerator that a process has open, or the file of all of a kind; job: - for none. pci: ids of Google's devices, also those in a
+# held: an accelerator that a process has open, or the file of all of a kind; job: - for none. live_job: its supervisor runs. pci: ids of Google's devices, also those in a
 # vfio group. gpus_to_see: NVIDIA's devices that this user may open, once nvidia-smi has ended. changes: the number of changed files, and a
 # digest of the changes. hangs, read_only: directories.
 #
@@ -78,6 +79,16 @@ if [ "$podrun_devices" ]; then
   if [ "$(id -u)" != 0 ]; then say sees_own; fi
   say own_user "${SUDO_USER:-$(id -un 2>/dev/null || id -u)}"
   podrun_su=
+  # PID: true if a supervisor of jobs is above it.
+  is_supervised() {
+    up=$1
+    while [ "$up" -gt 1 ]; do
+      if grep -zqsx supervise "/proc/$up/cmdline"; then return; fi
+      podrun_read_stat "$up" || return
+      up=$podrun_its_parent
+    done
+    return 1
+  }
   # "PID DEVICE"
   say_held() {
     device=${1#* }
@@ -90,6 +101,7 @@ if [ "$podrun_devices" ]; then
     set -- "${1%% *}" $(ls -ld "/proc/${1%% *}")
     podrun_find_job_of "$1"
     say held "$device $1 $4 $podrun_kind ${podrun_its_job:--} $name"
+    if [ "$podrun_its_job" ] && is_supervised "$1"; then say live_job "$podrun_its_job"; fi
   }
   podrun_open_devices any
   podrun_each_line say_held "$podrun_open" 2>/dev/null

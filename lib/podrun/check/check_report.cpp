@@ -130,7 +130,7 @@ class HostComparison {
     std::map<std::string, std::set<std::string>> held_by_own;
     for (const HeldDevice& holder : facts.holders) {
       if (devices::is_watcher(holder.command)) continue;
-      if (!holder.job.empty() && holder.user == facts.own_user) {
+      if (holder.user == facts.own_user && std::ranges::count(facts.live_jobs, holder.job) > 0) {
         add_held(held_by_own[holder.job], holder, facts.devices);
         continue;
       }

@@ -22,7 +22,7 @@ namespace {
 class CommitMode final : public session::Mode {
  public:
   CommitMode(const session::RunSpec& run, const JobStart& job, output::Charset charset, Committed& end)
-      : run_(run), name_(job.name), is_kept_here_(job.is_kept_here), charset_(charset), end_(end) {}
+      : run_(run), name_(job.name), is_kept_here_(job.grace_if_kept), charset_(charset), end_(end) {}
 
   std::vector<std::shared_ptr<output::Sink>> make_sinks(output::Terminal& /*terminal*/) override {
     replies_ = std::make_shared<session::Replies>(run_.plan.hosts.size());

@@ -37,6 +37,7 @@ struct Job {
   int status = 0;                     ///< of an ended job: 128+N after signal N
   bool is_stopped = false;            ///< by podrun stop
   bool is_kept_here = false;          ///< its command is podrun, which runs it on other hosts
+  std::chrono::seconds grace{0};      ///< of a kept one: the grace period on its hosts
   std::uint64_t tries = 0;            ///< of a kept one: how often it was started on all of them
   std::string doing = {};             ///< the same: a line about the hosts
   bool is_open = false;               ///< it has ended, but processes that it left have its output open

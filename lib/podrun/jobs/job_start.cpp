@@ -102,12 +102,14 @@ supervisor::RemoteCommand start_command(const JobStart& job, const supervisor::C
   // Others see the arguments of a process, so the words and the values go through variables.
   const std::string again = fmt::format("{}; {}", kDefineNewline, built.text);
   built.text =
-      copy + fmt::format(
-                 "export podrun_shown={} podrun_command={}; set -- /bin/sh \"$podrun_files\"/podrun.start {}",
-                 shell_quote_in_line(text), shell_quote_in_line(again),
-                 shell_quote(StartWords{
-                     .job = job.name, .limit = std::to_string(pieces), .kept = job.is_kept_here ? "kept" : ""}
-                                 .list()));
+      copy +
+      fmt::format(
+          "export podrun_shown={} podrun_command={}; set -- /bin/sh \"$podrun_files\"/podrun.start {}",
+          shell_quote_in_line(text), shell_quote_in_line(again),
+          shell_quote(StartWords{.job = job.name,
+                                 .limit = std::to_string(pieces),
+                                 .kept = job.grace_if_kept ? std::to_string(job.grace_if_kept->count()) : ""}
+                          .list()));
   return built;
 }
 
@@ -169,6 +171,7 @@ namespace {
 /// Time for a host to start the job. Taking it back has the grace period as well.
 constexpr std::chrono::seconds kTimeToStart{60};
 constexpr int kUncommittedStatus = 255;
+constexpr int kOfSignals = 128;
 
 /// The result of the start, as the final report gave it: a later signal does not change it.
 struct StartEnd {
@@ -239,9 +242,12 @@ void take_back(session::Session& session, const session::SessionSpec& spec, cons
 
 }  // namespace
 
-bool say_if_taken(session::Session& session, const session::SessionSpec& spec, const std::string& name) {
+std::optional<int> say_if_taken(session::Session& session, const session::SessionSpec& spec,
+                                const std::string& name) {
   const session::RunSpec run = list_run(spec, name);
-  const std::vector<ListedJobs> listed = ask_jobs(session, run).listed;
+  const JobAnswers jobs = ask_jobs(session, run);
+  if (const auto signal = jobs.answers.result.interrupted_by) return kOfSignals + *signal;
+  const std::vector<ListedJobs>& listed = jobs.listed;
   std::vector<std::size_t> where;
   bool is_elsewhere = false;
   for (const ListedJobs& each : listed) {
@@ -252,16 +258,16 @@ bool say_if_taken(session::Session& session, const session::SessionSpec& spec, c
     else
       where.push_back(each.host);
   }
-  if (where.empty() && !is_elsewhere) return false;
+  if (where.empty() && !is_elsewhere) return std::nullopt;
   if (!where.empty())
     session.say({fmt::format("{0} runs already on {1} (podrun logs -f {0}; podrun stop {0})", name,
                              output::fold_hosts(run.plan.hosts, where))});
   session.say(describe_strays(name, run.plan.hosts, listed));
-  return true;
+  return kTakenStatus;
 }
 
-int start_job(session::Session& session, const session::SessionSpec& spec, session::RunSpec run,
-              const JobStart& job) {
+StartedJob start_job(session::Session& session, const session::SessionSpec& spec, session::RunSpec run,
+                     const JobStart& job) {
   run.plan.command = start_command(job, run.command, std::move(run.plan.command));
   run.work = report::Work::job;
   run.retry_command = nullptr;
@@ -274,13 +280,13 @@ int start_job(session::Session& session, const session::SessionSpec& spec, sessi
   int status = session.run(run, mode).status;
   if (end.runs_everywhere) {
     const Committed committed = commit_job(session, spec, run, job);
-    if (committed.is_everywhere) return committed.status;
+    if (committed.is_everywhere) return {committed.status, true};
     status = committed.status;
   } else if (end.is_taken && !run.view.json && say_if_taken(session, spec, job.name)) {
-    return status;
+    return {status};
   }
   take_back(session, spec, run, job.name, end.outcomes);
-  return status == 0 ? kUncommittedStatus : status;
+  return {status == 0 ? kUncommittedStatus : status};
 }
 
 }  // namespace podrun::jobs

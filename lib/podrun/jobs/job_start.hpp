@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +25,8 @@ struct JobStart {
   std::string name;
   std::uint64_t log_size = 1'000'000'000;  ///< bytes of each stream's output that are kept on each host
   std::string shown = {};                  ///< in place of the command, where people see it
-  bool is_kept_here = false;               ///< see Job::is_kept_here: say nothing when it runs
+  /// For Job::is_kept_here: the grace period on its hosts. Nothing is said when it runs.
+  std::optional<std::chrono::seconds> grace_if_kept = std::nullopt;
 };
 
 /// The command as `podrun ps` shows it.
@@ -62,12 +65,18 @@ class Claims {
 /// The exit status where a job of this name runs already.
 inline constexpr int kTakenStatus = 1;
 
-/// Says where a job of this name runs: `podrun: train runs already on [0-15] (…)`; false: nowhere.
-bool say_if_taken(session::Session& session, const session::SessionSpec& spec, const std::string& name);
+/// Says where a job of this name runs: `podrun: train runs already on [0-15] (…)`. The exit status:
+/// kTakenStatus, or 128+N if signal N has interrupted the question; none: it runs nowhere.
+std::optional<int> say_if_taken(session::Session& session, const session::SessionSpec& spec,
+                                const std::string& name);
 
-/// Starts the command of this run as a job, on all hosts or on none. The exit status: 0 when it runs
-/// everywhere, that of the command if it has ended within a second. `spec`: of the session.
-int start_job(session::Session& session, const session::SessionSpec& spec, session::RunSpec run,
-              const JobStart& job);
+struct StartedJob {
+  int status = 0;         ///< the exit status: that of the command if it has ended within a second
+  bool is_there = false;  ///< it was started on all hosts
+};
+
+/// Starts the command of this run as a job, on all hosts or on none. `spec`: of the session.
+StartedJob start_job(session::Session& session, const session::SessionSpec& spec, session::RunSpec run,
+                     const JobStart& job);
 
 }  // namespace podrun::jobs

@@ -10,7 +10,7 @@
 #   N/complete    all output is in the files
 #   N/committed   it was started on all hosts; without this it ends after a minute
 #   N/stopped     podrun stop has stopped it, or has said that it must not start
-#   N/kept        the command is podrun, which runs the job's own command on other hosts;  tries  how often it has begun there;  doing  a
+#   N/kept        the command is podrun, which runs the job's own command on other hosts, with this grace period;  tries  how often it has begun there;  doing  a
 #                 line about the hosts, for people
 #   N/times       "UPTIME OUT ERR" whenever it has printed: the sizes of its output then, every two seconds at most
 #   N/command     its words, for people;  environment  the names of its variables;  mark  its PODRUN_MARK;  files/  its scripts
@@ -172,10 +172,11 @@ podrun_drop_place() {
 } 2>/dev/null
 # NAME'S DIRECTORY: sets podrun_on to that of its places on this machine.
 podrun_find_machine() { podrun_on=${1%/*/*}/machines/${podrun_machine%%/*}/${1##*/}; }
-# PLACE'S DIRECTORY, PLACE. (The same host has another number there, or it is another machine with this home and this name in a list.
-# local0 and local1 are two hosts of one list.)
+# PLACE'S DIRECTORY, PLACE. (A kept job is of this machine alone, whatever list it is in. The same host has another number there, or it is
+# another machine with this home and this name in a list. local0 and local1 are two hosts of one list.)
 podrun_is_of_host() {
   podrun_find_starter "$1"
+  if [ -e "$podrun_job/kept" ]; then return 1; fi
   if [ -z "$podrun_job" ] || { [ "$podrun_own_starter" ] && [ "$podrun_starter" = "$podrun_own_starter" ]; }; then return 1; fi
   case ${1##*/}:$2 in
     *-local[0-9]*:*-"${1##*-}") ;;

@@ -118,6 +118,7 @@ Row make_row(const std::string& name, const Named& named, const std::vector<host
 
 /// `2 running, kept here`, `waiting for [3], try 2, kept here`, `exit 3, kept here`
 std::string state_of_kept(const Job& job) {
+  if (job.state == JobState::elsewhere) return describe_state(job) + ", kept there";
   if (job.state != JobState::running) return describe_state(job) + ", kept here";
   std::string state = job.doing.empty() ? "being started" : output::escape_controls(job.doing);
   if (job.tries > 1) state += fmt::format(", try {}", job.tries);

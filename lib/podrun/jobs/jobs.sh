@@ -8,7 +8,7 @@
 #     kept numbers
 #     stopped flag
 #     open flag
-#     kept_here flag
+#     kept_here seconds
 #     tries number
 #     doing text
 #     age seconds
@@ -98,8 +98,8 @@ podrun_tell_job() {
   podrun_tell number "$podrun_number"
   podrun_tell_kept "$1"
   if [ -e "$podrun_job/stopped" ]; then podrun_tell stopped; fi
-  if [ -e "$podrun_job/kept" ]; then
-    podrun_tell kept_here
+  if read -r podrun_words <"$podrun_job/kept"; then
+    podrun_tell kept_here "$podrun_words"
     read -r podrun_words <"$podrun_job/tries" && podrun_tell tries "$podrun_words"
     read -r podrun_words <"$podrun_job/doing" && podrun_tell doing "$podrun_words"
   fi

@@ -17,60 +17,59 @@ namespace {
 
 constexpr std::chrono::milliseconds kLook{200};
 constexpr std::chrono::seconds kSoon{1};  ///< a mistyped command has ended by then
-constexpr int kOfSignals = 128;
-constexpr int kNotStarted = 255;  ///< and it was told
+constexpr int kOfSignal = 128;
+constexpr int kUnknownStatus = 255;
 
-void show_output(session::Session& here, const std::string& name, const session::View& view) {
+void show_output(session::Session& here, const std::string& name) {
   LogRequest request{.name = name};
   session::RunSpec run = list_run(here.spec(), name);
   find_job(here, run, request);
-  run.view = view;
   run.view.label = output::Label::none;
   show_log(here, std::move(run), {0}, request);
 }
 
-std::vector<Job> kept_of(JobAnswers answers) {
-  std::vector<Job> kept;
+/// The exit status.
+int take_back(session::Session& here, const std::string& name, int signal) {
+  const std::chrono::seconds grace = here.spec().limits.grace + kTimeToEnd;
+  if (manage_jobs(here, {.action = JobAction::stop, .names = {name}, .grace = grace}).status == 0)
+    manage_jobs(here, {.action = JobAction::remove, .names = {name}});
+  return kOfSignal + signal;
+}
+
+}  // namespace
+
+KeptJobs kept_jobs(session::Session& here, const std::string& names) {
+  JobAnswers answers = ask_jobs(here, list_run(here.spec(), names));
+  KeptJobs kept{.interrupted_by = answers.answers.result.interrupted_by};
   for (ListedJobs& each : answers.listed) {
     for (Job& job : each.list.jobs) {
-      if (job.is_kept_here) kept.push_back(std::move(job));
+      if (job.is_kept_here) kept.jobs.push_back(std::move(job));
     }
   }
   return kept;
 }
 
-}  // namespace
-
-std::vector<Job> kept_jobs(session::Session& here, const std::string& names) {
-  return kept_of(ask_jobs(here, list_run(here.spec(), names)));
-}
-
-std::optional<int> await_begin(session::Session& here, const std::string& name, const session::View& view) {
+std::optional<int> await_begin(session::Session& here, const std::string& name) {
   std::optional<run::TimePoint> begun;
   for (;;) {
-    JobAnswers answers = ask_jobs(here, list_run(here.spec(), name));
-    std::optional<int> signal = answers.answers.result.interrupted_by;
-    const std::vector<Job> kept = kept_of(std::move(answers));
-    if (kept.empty()) return signal ? kOfSignals + *signal : kNotStarted;
-    if (!signal && !kept.front().is_active()) {
-      show_output(here, name, view);
-      return kept.front().status;
+    const KeptJobs kept = kept_jobs(here, name);
+    std::optional<int> signal = kept.interrupted_by;
+    const Job* const job = kept.jobs.empty() ? nullptr : &kept.jobs.front();
+    if (!job && !signal) return kUnknownStatus;  // somebody has removed it
+    if (job && !signal && !job->is_active()) {
+      show_output(here, name);
+      return job->state == JobState::ended ? job->status : kUnknownStatus;
     }
     const run::TimePoint now = std::chrono::steady_clock::now();
-    if (kept.front().tries > 0) {
-      if (!begun) begun = now;
-      if (signal || now - *begun >= kSoon) return std::nullopt;
-    }
+    if (job && job->tries > 0 && !begun) begun = now;
+    if (begun && (signal || now - *begun >= kSoon)) return std::nullopt;
     if (!signal) {
       signal = here.wait_until(now + kLook, [&](run::TimePoint) {
         return output::StatusText{{fmt::format("{} is being started", name)}};
       });
     }
-    if (!signal) continue;
-    if (begun) return std::nullopt;
-    const std::chrono::seconds grace = here.spec().limits.grace + kTimeToEnd;
-    manage_jobs(here, {.action = JobAction::stop, .names = {name}, .grace = grace});
-    return kOfSignals + *signal;
+    if (signal && begun) return std::nullopt;
+    if (signal) return take_back(here, name, *signal);
   }
 }
 

@@ -13,15 +13,20 @@
 // `local` alone.
 namespace podrun::jobs {
 
+struct KeptJobs {
+  std::vector<Job> jobs = {};
+  std::optional<int> interrupted_by = std::nullopt;  ///< a signal: then some may be missing
+};
+
 /// Those of these names, separated by blanks; empty: all.
-std::vector<Job> kept_jobs(session::Session& here, const std::string& names);
+KeptJobs kept_jobs(session::Session& here, const std::string& names);
 
 /// What the podrun of a kept job needs after TERM, besides the grace period of its hosts.
 inline constexpr std::chrono::seconds kTimeToEnd{20};
 
-/// Waits until a kept job has run its command on all hosts for a second. If it ends before that, its output
-/// is shown; if podrun is interrupted before it has begun, it is stopped. The exit status then; none: it
-/// runs.
-std::optional<int> await_begin(session::Session& here, const std::string& name, const session::View& view);
+/// Waits until a kept job, which was just started, has run its command on all hosts for a second. If it ends
+/// before that, its output is shown; if podrun is interrupted before it has begun, it is stopped and removed.
+/// The exit status then; none: it runs.
+std::optional<int> await_begin(session::Session& here, const std::string& name);
 
 }  // namespace podrun::jobs

@@ -6,7 +6,7 @@
 # Variables for command.cpp: podrun_dir
 #
 # JOB is its name. LIMIT pieces of 64 MiB of each stream are kept. KEPT, if not empty: the command is podrun, which runs the job's own
-# command on other hosts. The command comes in variables, since others see the arguments of a
+# command on other hosts, with this grace period. The command comes in variables, since others see the arguments of a
 # process: podrun_command is sh text that exports the command's environment and sets the parameters to its words, see command.hpp.
 # Its $podrun_dir is FILES here and in job.sh, no longer the directory of the run. podrun_shown is the command, for people. Only the shell
 # that becomes the command, and the one that notes the names of its variables, have these values in their environment, so they cannot
@@ -33,7 +33,7 @@ podrun_umask=$(umask)
 umask 077
 podrun_job_mark=$PODRUN_RUN_ID.job-$PODRUN_WORKER-$PODRUN_JOB.
 podrun_put "$podrun_job/mark" "$podrun_job_mark" && podrun_put "$podrun_job/command" "$podrun_shown" || exit 125
-if [ "$podrun_kept" ]; then : >"$podrun_job/kept" || exit 125; fi
+if [ "$podrun_kept" ]; then podrun_put "$podrun_job/kept" "$podrun_kept" && : >"$podrun_job/tries" && : >"$podrun_job/doing" || exit 125; fi
 (
   podrun_path=$PATH
   podrun_dir=$podrun_files

@@ -146,7 +146,9 @@ TaskRun::TaskRun(const TaskPlan& plan) : plan_(plan), may_send_private_(plan.may
 int TaskRun::play(session::Session& session) {
   playing_.call("TaskRun::play() is called once");
   // Before anything is copied over the code of the job that runs.
-  if (plan_.job && jobs::say_if_taken(session, plan_.session, plan_.job->name)) return jobs::kTakenStatus;
+  if (plan_.job) {
+    if (const auto status = jobs::say_if_taken(session, plan_.session, plan_.job->name)) return *status;
+  }
   for (const std::unique_ptr<transfer::PushRun>& copy : copies_) {
     if (const std::optional<int> status = copy->confirm(session)) return *status;
   }
@@ -194,7 +196,7 @@ int TaskRun::start_run(session::Session& session, const session::RunSpec& run, c
     return run_with_restarts(session, run);
   }
   if (!plan_.job) return start(session, run, place);
-  const int status = jobs::start_job(session, plan_.session, run, *plan_.job);
+  const int status = jobs::start_job(session, plan_.session, run, *plan_.job).status;
   has_started_job_ = status == 0;
   return status;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -50,6 +51,11 @@ class LastLines final : public Sink {
     std::vector<std::string> lines;
     for (std::size_t i = 0; i < from.size(); ++i) lines.push_back(from.lines[(from.oldest() + i) % kLines]);
     return lines;
+  }
+  /// Whether any host has printed on stdout.
+  bool has_output() const {
+    return std::ranges::any_of(hosts_,
+                               [](const auto& host) { return host[index_of(StreamId::out)].count > 0; });
   }
   /// Whether these lines are among the last `lines` lines of all hosts.
   bool are_among_last(std::size_t host, std::uint64_t lines) const {

@@ -3,7 +3,6 @@
 // line apart.
 #include "podrun/output/terminal.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -12,13 +11,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "podrun/base/descriptor.hpp"
 #include "podrun/base/file_system.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/full_screen.hpp"
@@ -160,10 +157,7 @@ void Terminal::write_status_file(const StatusText& text) {
   if (file_written_ != TimePoint::min() && now < file_written_ + kBetween) return;
   std::string line = compose_status(text, std::nullopt, charset_, std::numeric_limits<std::size_t>::max());
   if (line == status_in_file_) return;
-  const std::string made = status_file_ + ".new";
-  const Descriptor file(::open(made.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file.is_open() || !write_whole(file.get(), line + '\n')) return;
-  if (::rename(made.c_str(), status_file_.c_str()) != 0) return;
+  if (!replace_file(status_file_, line + '\n')) return;
   status_in_file_ = std::move(line);
   file_written_ = now;
 }

@@ -29,7 +29,7 @@ bool was_nowhere_startable(const run::RunPolicy& policy) {
   };
   return std::ranges::any_of(outcomes, is_not_startable) &&
          std::ranges::all_of(outcomes, [&](const run::HostOutcome& outcome) {
-           return is_not_startable(outcome) || !run::host_number(outcome);
+           return is_not_startable(outcome) || !run::may_have_run(outcome);
          });
 }
 
@@ -115,7 +115,8 @@ void CommandMode::print_final_report(output::Output& output, const run::RunPolic
   if (json_) json_->end(output, policy, status);
   const bool adds = run_.view.earlier == output::EarlierOutput::append;
   if (!run_.view.outdir.empty() && !adds && started_ &&
-      std::chrono::steady_clock::now() - *started_ < kAtOnce && was_nowhere_startable(policy))
+      std::chrono::steady_clock::now() - *started_ < kAtOnce && was_nowhere_startable(policy) &&
+      !last_lines_->has_output())
     output::release_outdir(run_.view.outdir);
   if (run_.work == report::Work::command) remember_hosts(policy);
 }

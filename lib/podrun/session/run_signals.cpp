@@ -5,11 +5,8 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <iterator>
 #include <utility>
-#include <vector>
 
 #include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
@@ -49,12 +46,9 @@ void run_what_is_due(asio::io_context& io) {
 }
 
 void take_signals(asio::signal_set& signals) {
-  static const std::vector<int> taken = [] {  // before a session has ended, and ignores them all
-    std::vector<int> list;
-    std::ranges::copy_if(kSignals, std::back_inserter(list), [](int signal) { return !is_ignored(signal); });
-    return list;
-  }();
-  for (const int signal : taken) signals.add(signal);
+  for (const int signal : kSignals) {
+    if (!is_ignored(signal)) signals.add(signal);
+  }
 }
 
 void ignore_from_now_on(asio::signal_set& signals) {

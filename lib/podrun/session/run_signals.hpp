@@ -22,8 +22,7 @@ namespace podrun::session {
 /// ignore stay ignored.
 void take_signals(asio::signal_set& signals);
 
-/// Ignores these signals after the last run of a session, when there is nothing left to stop. take_signals()
-/// of another session takes them again.
+/// Ignores these signals after the last run, when there is nothing left to stop.
 void ignore_from_now_on(asio::signal_set& signals);
 
 /// Runs the handlers that are due, while what they use is there. Stops after very many of them, since a

@@ -86,9 +86,13 @@ Session::Session(const SessionSpec& spec, const hosts::Probe& probe, Connections
   if (spec.owns_process) take_signals(shared_->signals);
 }
 
-/// Everything has ended: a signal that arrives now must not change the exit status.
+/// Everything has ended: a signal that arrives after the last session must not change the exit status.
 Session::~Session() {
-  if (shared_->spec.owns_process) ignore_from_now_on(shared_->signals);
+  if (!shared_->spec.owns_process) return;
+  if (shared_->spec.is_last)
+    ignore_from_now_on(shared_->signals);
+  else
+    shared_->signals.clear();  // until the next session they end podrun
 }
 
 RunResult Session::run(const RunSpec& spec, Mode& mode) {

@@ -48,6 +48,7 @@ struct SessionSpec {
   /// podrun takes signals, asks on the terminal, raises the limit of open files and may exit at once. False:
   /// it is a guest in the process of another program and does none of that.
   bool owns_process = true;
+  bool is_last = true;  ///< no other session follows in this process: at its end no signal counts any more
 };
 
 /// The session of a program that is not podrun: it takes no signals, asks nothing, prints nothing and never

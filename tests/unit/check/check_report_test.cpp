@@ -246,12 +246,16 @@ TEST_F(CheckReportTest, AllowsAJobOfThisUserToHoldDevices) {
   set_up(3);
   for (const std::size_t host : {0U, 1U, 2U}) {
     facts(host).own_user = "alice";
+    facts(host).live_jobs = {"train"};
     facts(host).holders = {{"/dev/accel0", 5, "alice", "", "train", "python3"},
                            {"/dev/accel1", 5, "alice", "", "train", "python3"}};
   }
   EXPECT_TRUE(compare().is_well());
   EXPECT_THAT(text(),
               Contains("note: your job train (podrun stop train) has 2 of 4 accelerators open, on 3 hosts"));
+  facts(2).live_jobs = {};
+  EXPECT_FALSE(compare().is_well()) << "left behind by it";
+  facts(2).live_jobs = {"train"};
   facts(1).holders[0].user = "bob";
   EXPECT_THAT(text(),
               Contains("  [1] tpu-1: accelerators busy: 1 of 4 held by the job train (podrun stop train)"));
