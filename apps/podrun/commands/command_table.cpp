@@ -240,7 +240,8 @@ constexpr std::array<cli::CommandRow, 22> kRows{{
                  "  podrun help tutorial | less            from a new pod to a finished training\n"
                  "  podrun help all                        every option\n",
      .takes = {general},
-     .operands = {.most = cli::Operands::kAnyNumber, .words = "all man pages", .is_command = true, .is_page = true},
+     .operands =
+         {.most = cli::Operands::kAnyNumber, .words = "all man pages", .is_command = true, .is_page = true},
      .reads_config = false,
      .is_rarely_used = true,
      .make = make_help_command},
