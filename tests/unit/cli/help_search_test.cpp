@@ -36,7 +36,7 @@ TEST(HelpSearch, AnswersWhatPeopleType) {
 TEST(HelpSearch, TheBestAnswersAreFirst) {
   EXPECT_THAT(search({"torchrun"}), StartsWith("podrun help launchers: torchrun"));
   EXPECT_THAT(search({"stall"}), StartsWith("podrun help restarts: "));
-  EXPECT_THAT(search({"zombie"}), StartsWith("podrun kill --help: "));
+  EXPECT_THAT(search({"zombie"}), StartsWith("podrun help kill: "));
 }
 
 TEST(HelpSearch, AllWordsMustBeThere) {
