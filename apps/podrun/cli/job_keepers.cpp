@@ -2,7 +2,10 @@
 #include "cli/job_keepers.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
+#include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -17,17 +20,46 @@ namespace podrun::cli {
 namespace {
 
 constexpr int kAfterSignal = 128;
+constexpr std::string_view kPlace = "0-local";  ///< of a job of this machine, see job_state.sh
 
-jobs::KeptJobs ask(const Context& context, const std::string& names) {
+namespace fs = std::filesystem;
+
+/// The entries of a directory; none, where there is no such directory.
+std::vector<fs::path> entries_of(const fs::path& directory) {
+  std::vector<fs::path> entries;
+  std::error_code error;
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error))
+    entries.push_back(entry->path());
+  return entries;
+}
+
+/// Whether a file says that this machine has kept a job of one of these names (empty: of any). The file is
+/// described in job_state.sh.
+bool may_have_kept(const std::string& home, const std::vector<std::string>& names) {
+  const fs::path all = fs::path(home) / ".podrun" / "jobs";
+  std::vector<fs::path> jobs;
+  for (const std::string& name : names) jobs.push_back(all / name);
+  if (names.empty()) jobs = entries_of(all);
+  std::error_code error;
+  for (const fs::path& job : jobs) {
+    for (const fs::path& start : entries_of(job / kPlace)) {
+      if (fs::exists(start / "kept", error)) return true;
+    }
+  }
+  return false;
+}
+
+jobs::KeptJobs ask(const Context& context, const std::vector<std::string>& names) {
+  const std::optional<std::string> home = context.probe.env("HOME");
+  if (home && !may_have_kept(*home, names)) return {};  // the usual case needs no shell
   session::SessionSpec spec = keeper_session(context.options, context.probe, context.terminal);
   spec.is_last = false;
   session::Session here(spec, context.probe, session::Session::Connections::closed);
-  return jobs::kept_jobs(here, names);
+  return jobs::kept_jobs(here, join(names, " "));
 }
 
 std::string describe_taken(const jobs::Job& job) {
-  if (job.state == jobs::JobState::elsewhere)
-    return jobs::describe_elsewhere(job.name, job.machine, "0-local");
+  if (job.state == jobs::JobState::elsewhere) return jobs::describe_elsewhere(job.name, job.machine, kPlace);
   if (!job.is_active())
     return fmt::format("this machine has kept a job {0}, which has ended (podrun rm {0} removes its files)",
                        job.name);
@@ -40,7 +72,7 @@ std::string describe_taken(const jobs::Job& job) {
 JobsByKeeper find_keepers(const Context& context, const std::vector<std::string>& names) {
   JobsByKeeper found{.on_hosts = names};
   if (context.options.hosts.lists == std::vector<std::string>{"local"}) return found;
-  jobs::KeptJobs kept = ask(context, join(names, " "));
+  jobs::KeptJobs kept = ask(context, names);
   if (kept.interrupted_by) found.interrupted = kAfterSignal + *kept.interrupted_by;
   found.kept = std::move(kept.jobs);
   const auto is_kept = [&](const std::string& name) {
@@ -52,7 +84,7 @@ JobsByKeeper find_keepers(const Context& context, const std::vector<std::string>
 }
 
 std::optional<int> say_if_kept(const Context& context, const std::string& name, EndedName ended) {
-  const jobs::KeptJobs kept = ask(context, name);
+  const jobs::KeptJobs kept = ask(context, {name});
   if (kept.interrupted_by) return kAfterSignal + *kept.interrupted_by;
   if (kept.jobs.empty()) return std::nullopt;
   const jobs::Job& job = kept.jobs.front();
