@@ -233,7 +233,7 @@ constexpr std::array<cli::CommandRow, 22> kRows{{
      .make = make_ssh_command},
     {.name = "help",
      .usage = "  podrun help [COMMAND | PAGE | WORD... | pages | all | man]\n",
-     .summary = "Show the page of a command or a subject, search all of them, or show every option",
+     .summary = "Show the page of a command or a subject, every option, or search them",
      .examples = "  podrun help kill                       what the command does, and its options\n"
                  "  podrun help hang                       no page: what the others say of it\n"
                  "  podrun help pages                      which pages there are\n"
