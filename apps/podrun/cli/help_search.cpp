@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/text.hpp"
-#include "podrun/output/wrap.hpp"
+#include "podrun/report/line_words.hpp"
 
 #include "cli/books.hpp"
 #include "cli/help.hpp"
@@ -23,6 +23,7 @@ namespace {
 constexpr std::size_t kMost = 5;
 constexpr std::size_t kLines = 2;  ///< of the text, below the line that says where it stands
 constexpr std::size_t kIndent = 4;
+constexpr std::string_view kCut = " ...";
 
 struct Found {
   int score = 0;
@@ -49,7 +50,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kAlso = 
 
 bool is_of_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z'); }  // of lower case
 
-/// How well the text answers to one word: whether it has it, or only words that begin so.
+/// How well the text answers to one word: a whole word counts more than the beginning of one. Both are in
+/// lower case.
 int count(std::string_view lower, std::string_view word) {
   constexpr int kWhole = 3;
   constexpr int kBeginning = 2;
@@ -80,7 +82,7 @@ int score_of(const std::vector<std::string>& words, std::string_view text, std::
   return sum;
 }
 
-/// What a user looks for is rather in the first ones.
+/// How much the parts of a page count: most in those that users read, least in those about podrun itself.
 int weight_of(std::string_view page) {
   constexpr std::array<std::string_view, 6> kFirst = {"tutorial", "recipes",  "run",
                                                       "jobs",     "restarts", "launchers"};
@@ -168,15 +170,15 @@ void search_options(const std::vector<std::string>& words, std::span<const Comma
   }
 }
 
-/// The part around the first of the words.
+/// The first lines of the part.
 std::string shown_text(const Found& found, std::size_t width) {
   const std::string whole =
-      page_text(Book{.name = {}, .file = "part.md", .text = found.text}, width - kIndent);
+      page_text(Book{.name = {}, .file = "part.md", .text = found.text}, width - kIndent - kCut.size());
   std::string text;
   std::size_t lines = 0;
   for (const std::string_view line : split(trim_space(whole), '\n')) {
     if (lines++ == kLines) {
-      text.insert(text.size() - 1, " …");
+      text.insert(text.size() - 1, kCut);
       break;
     }
     text += std::string(kIndent, ' ') + std::string(line) + '\n';
@@ -205,7 +207,7 @@ std::string search_page(const std::vector<std::string>& words, std::span<const C
   for (const Found& each : found) {
     std::string subject = each.subject;
     std::erase(subject, '`');
-    text += fmt::format("{}: {}\n{}", each.where, subject, shown_text(each, width));
+    text += report::cut(fmt::format("{}: {}", each.where, subject), width) + '\n' + shown_text(each, width);
   }
   return text;
 }

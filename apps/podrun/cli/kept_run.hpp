@@ -37,7 +37,7 @@ session::RunSpec keeper_run(const hosts::Probe& probe, const session::SessionSpe
 /// Notes for podrun ps how often the command of this kept run has begun. A failure is ignored.
 void note_tries(const std::string& directory, std::size_t tries);
 
-/// What the user should know about a run that goes on without this terminal; empty: nothing.
+/// Warnings for a user whose run goes on without this terminal: the agent may end, this machine may sleep.
 std::vector<std::string> keeper_notes(const hosts::Probe& probe);
 
 }  // namespace podrun::cli

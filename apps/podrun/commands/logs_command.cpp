@@ -142,8 +142,8 @@ class LogsCommand final : public cli::Command {
       if (all_starts_ && start != kNewest) session.say({fmt::format("{}, start {}", name, start)});
       session::RunSpec run = jobs::list_run(spec, name);
       run.view = cli::view(context.options);
-      if (is_kept_here_) run.view.label = output::Label::none;  // its lines have labels
       run.view.timestamps = false;                              // the lines have the times of their hosts
+      if (is_kept_here_) run.view.label = output::Label::none;  // and the labels of a kept run
       status = std::max(status, show_start(start, std::move(run), jobs, session));
       if (is_interrupted(status)) break;
     }

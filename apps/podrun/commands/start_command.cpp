@@ -41,7 +41,7 @@ class StartCommand final : public cli::Command {
 
   /// Only podrun itself has a use for these; hosts that keep a job do not.
   void check(cli::Options& options, const cli::OptionTable& table) override {
-    // What config.yaml says of runs is no choice of who keeps a job.
+    // Only the command line chooses who keeps a job; config.yaml has defaults for runs.
     is_kept_here_ = table.is_on_command_line("restarts") || table.is_on_command_line("stall");
     if (is_kept_here_) return cli::check_restarts(options, table);
     for (const cli::OptionEntry& option : table.entries()) {

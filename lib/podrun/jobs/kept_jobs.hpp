@@ -18,10 +18,10 @@ struct KeptJobs {
   std::optional<int> interrupted_by = std::nullopt;  ///< a signal: then some may be missing
 };
 
-/// Those of these names, separated by blanks; empty: all.
+/// The kept jobs of these names, which are separated by blanks; empty: all.
 KeptJobs kept_jobs(session::Session& here, const std::string& names);
 
-/// What the podrun of a kept job needs after TERM, besides the grace period of its hosts.
+/// The time that the podrun of a kept job needs after TERM, besides the grace period of its hosts.
 inline constexpr std::chrono::seconds kTimeToEnd{20};
 
 /// Waits until a kept job, which was just started, has run its command on all hosts for a second. If it ends

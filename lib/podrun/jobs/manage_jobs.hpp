@@ -35,7 +35,7 @@ struct ManagedJobs {
 /// removed from none. The session should keep its connections.
 ManagedJobs manage_jobs(session::Session& session, const JobsPlan& plan);
 
-/// What list prints of JobsPlan::kept where no hosts are asked: whole lines.
+/// The list of JobsPlan::kept alone, as whole lines: where no hosts are asked.
 std::string describe_kept(const JobsPlan& plan);
 
 /// The names of all jobs in the answers.

@@ -157,6 +157,15 @@ Json processes_of(const ListedHost& listed) {
   return json;
 }
 
+/// Whether a process that was to be stopped is still there.
+bool has_victim_of(const ListedHost& before, const ListedHost& now) {
+  return std::ranges::any_of(before.choices, [&](const Choice& choice) {
+    return choice.why_kept.empty() && std::ranges::any_of(now.choices, [&](const Choice& left) {
+             return left.holder.pid == choice.holder.pid && left.holder.start == choice.holder.start;
+           });
+  });
+}
+
 }  // namespace
 
 bool ListedHost::has_victims() const {
@@ -182,18 +191,6 @@ std::vector<std::string> describe_choices(const std::vector<hosts::Host>& hosts,
   }
   return lines;
 }
-
-namespace {
-
-bool has_victim_of(const ListedHost& before, const ListedHost& now) {
-  return std::ranges::any_of(before.choices, [&](const Choice& choice) {
-    return choice.why_kept.empty() && std::ranges::any_of(now.choices, [&](const Choice& left) {
-             return left.holder.pid == choice.holder.pid && left.holder.start == choice.holder.start;
-           });
-  });
-}
-
-}  // namespace
 
 std::string describe_result(const std::vector<hosts::Host>& hosts, const std::vector<ListedHost>& before,
                             const std::vector<ListedHost>& after, std::string_view separator) {

@@ -24,7 +24,7 @@ struct Received {
 };
 struct Exited {
   int status = 0;  ///< 0 to 255
-  /// What sh(1) says of a program that is not executable, or not found.
+  /// Whether the program is not executable, or not found: 126 and 127 of sh(1).
   bool is_not_startable() const { return status == 126 || status == 127; }
   friend bool operator==(const Exited&, const Exited&) = default;
 };
