@@ -31,7 +31,14 @@ Over = namedtuple("Over", "reason tries status")
 
 
 def without_times(text):
-    return re.sub(r" \(20\d\d-\d\d-\d\d \d\d:\d\d:\d\d\)$", "", text, flags=re.MULTILINE)
+    """Nor does it say how much of the pause of 10 s was left."""
+    return re.sub(r"again in \d+ s", "again in 10 s", re.sub(r" \(20\d\d-\d\d-\d\d \d\d:\d\d:\d\d\)$", "", text, flags=re.MULTILINE))
+
+
+def meeting(directory, hosts):
+    """A piece of a command in which the hosts wait for each other, since one may begin seconds after another: once in a try."""
+    name = f"{directory}/met.$PODRUN_JOB_ID.$PODRUN_RESTART"
+    return f': >"{name}.$PODRUN_RANK"; until [ "$(set -- "{name}".*; echo $#)" = {hosts} ]; do sleep 0.1; done\n'
 
 
 class Restarted:

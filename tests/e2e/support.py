@@ -17,6 +17,7 @@ from typing import NamedTuple
 SANITIZED = bool(os.environ.get("PODRUN_SANITIZE"))
 STRICT = bool(os.environ.get("PODRUN_STRICT"))  # alone on the machine, every limit counts to the second: .ci/run --full
 SOON = ("-t", "5")  # a host that hangs is given up soon; the others start in this time, on a busy machine too
+PATIENT = ("-t", "120")  # many hosts start at once
 SANITIZER_STATUS = 86  # exit status of a sanitizer's finding, see tests/CMakeLists.txt
 
 

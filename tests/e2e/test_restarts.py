@@ -9,11 +9,11 @@ import pytest
 
 from events import SCHEMA
 from homes import homes_of_pod
-from restarts import LOCKED, OPTIONS, Over, Restarted, check_tries, wait_for_event, without_times
+from restarts import LOCKED, OPTIONS, Over, Restarted, check_tries, meeting, wait_for_event, without_times
 from support import Podrun, limit, marked_processes, wait_until
 
-FAILS_ONCE = '[ "$PODRUN_RESTART" != 0 ] || { sleep 1.2; exit 1; }'
-FAILS_ONCE_ON_1 = '[ "$PODRUN_RESTART" != 0 ] || { sleep 1.2; [ $PODRUN_RANK = 0 ] || exit 1; sleep 1000; }'
+FAILS_ONCE = '[ "$PODRUN_RESTART" != 0 ] || { sleep 2; exit 1; }'
+FAILS_ONCE_ON_1 = '[ "$PODRUN_RESTART" != 0 ] || { sleep 2; [ $PODRUN_RANK = 0 ] || exit 1; sleep 1000; }'
 TASK = f"""\
 name: train
 setup: echo set up
@@ -23,21 +23,21 @@ run: |
 """
 
 # Each run: its options, its command.
-ALWAYS = (["--restarts", "1"], "sleep 1.2; [ $PODRUN_RANK = 0 ] || exit 1; sleep 1000")
+ALWAYS = (["--restarts", "1"], "sleep 2; [ $PODRUN_RANK = 0 ] || exit 1; sleep 1000")
 AT_ONCE = (["--restarts", "3", "--short-try", "1m"], "exit 1")
-CRASHES = (["--restarts", "9", "--short-try", "10s", ], '[ "$PODRUN_RESTART" != 0 ] || sleep 9; sleep 1.2; exit 1')
-ENDS_PARTLY = "[ $PODRUN_RESTART != 0 ] || [ $PODRUN_RANK = 0 ] || { sleep 1.2; exit 134; }"
-IGNORES_TERM = '[ "$PODRUN_RESTART" != 0 ] || { [ $PODRUN_RANK = 0 ] && sleep 1.2 && exit 1; trap "" TERM; setsid sleep 1000 & while :; do sleep 0.1; done; }'
+CRASHES = (["--restarts", "9", "--short-try", "10s", ], '[ "$PODRUN_RESTART" != 0 ] || sleep 9; sleep 2; exit 1')
+ENDS_PARTLY = "[ $PODRUN_RESTART != 0 ] || [ $PODRUN_RANK = 0 ] || { sleep 2; exit 134; }"
+IGNORES_TERM = '[ "$PODRUN_RESTART" != 0 ] || { [ $PODRUN_RANK = 0 ] && sleep 2 && exit 1; trap "" TERM; setsid sleep 1000 & while :; do sleep 0.1; done; }'
 ROWS = {
     "always": ALWAYS,
     "at once": AT_ONCE,
     "crashes": CRASHES,
     "ends partly": (["--restarts", "3"], ENDS_PARTLY),
-    "exit 93": (["--restarts", "3"], "sleep 1.2; exit 93"),
-    "--final": (["--restarts", "3", "--final", "5,6"], "sleep 1.2; exit 5"),
+    "exit 93": (["--restarts", "3"], "sleep 2; exit 93"),
+    "--final": (["--restarts", "3", "--final", "5,6"], "sleep 2; exit 5"),
     "ignores TERM": (["--restarts", "1"], IGNORES_TERM),
-    "-u over two tries": (["--restarts", "3", "-u", "20s"], f"{FAILS_ONCE}; sleep 1000"),
-    "-u in the back-off": (["--restarts", "3", "-u", "8s"], FAILS_ONCE),
+    "-u over two tries": (["--restarts", "3", "-u", "40s"], f"{FAILS_ONCE}; sleep 1000"),
+    "-u in the back-off": (["--restarts", "3", "-u", "11s"], FAILS_ONCE),
     "--prepare": (
         ["--restarts", "1", "--prepare", 'echo "$PODRUN_RESTART $PODRUN_RESTART_CAUSE $PODRUN_JOB_ID" >>prepared'],
         FAILS_ONCE,
@@ -66,10 +66,11 @@ class Runs:
         self.podrun = podrun
         self.homes = homes
         self._running = {}
+        meet = meeting(podrun.directory, hosts=2)
         for name, (options, command) in ROWS.items():
-            self._running[name] = podrun.start("--json", *homes.options, *OPTIONS, *options, "--", LOCKED + command)
+            self._running[name] = podrun.start("--json", *homes.options, *OPTIONS, *options, "--", LOCKED + meet + command)
         for name, options in PLAIN.items():
-            self._running[name] = podrun.start(*homes.options, *OPTIONS, "--restarts", "1", *options, "--", f"echo $PODRUN_RESTART\n{FAILS_ONCE_ON_1}")
+            self._running[name] = podrun.start(*homes.options, *OPTIONS, "--restarts", "1", *options, "--", f"{meet}echo $PODRUN_RESTART\n{FAILS_ONCE_ON_1}")
         task = podrun.directory / "task.yaml"
         task.write_text(TASK)
         self._running["launch"] = podrun.start("--json", *homes.options, *OPTIONS, "--restarts", "1", "--notify", f"cat >{podrun.directory}/told", "launch", task)
@@ -143,12 +144,13 @@ def test_the_time_limit_is_for_all_tries_together(runs):
     ended = runs.ended("-u over two tries")
     assert ended.over == Over("timed_out", 2, 124)
     assert ended.tries[1].outcomes == {0: "timed_out", 1: "timed_out"}
-    assert ended.tries[1].exits[0]["limit_seconds"] < 12
+    assert ended.tries[1].exits[0]["limit_seconds"] < 30
 
 
 def test_no_back_off_goes_beyond_the_time_limit(runs):
     ended = runs.ended("-u in the back-off")
-    assert ended.over == Over("timed_out", 1, 124) and ended.restarts == []
+    assert ended.over.reason == "timed_out" and ended.over.tries == 1 and ended.restarts == []
+    assert ended.over.status in (124, 1)  # 1 if a busy machine let the time pass before the try had ended
     assert "podrun: not started again: --timeout is over\n" in ended.stderr
 
 

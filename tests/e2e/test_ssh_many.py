@@ -9,7 +9,7 @@ import pytest
 
 from conftest import private_mounts
 from pods import write_key
-from support import SANITIZED, by_rank, peak_memory
+from support import PATIENT, SANITIZED, by_rank, peak_memory
 
 
 def all_of(count):
@@ -25,7 +25,7 @@ def test_256_hosts_in_little_memory(podrun, pods):
 
     def run_on(count, *hosts):
         """The run on so many hosts, all at once, and the memory it took."""
-        run = podrun.start(*hosts, "--", f"echo $POD_HOST; until [ -e '{go_on}' ]; do sleep 1; done")
+        run = podrun.start(*hosts, *PATIENT, "--", f"echo $POD_HOST; until [ -e '{go_on}' ]; do sleep 1; done")
         run.wait_for_output(b"\n", count=count)
         memory = peak_memory(run.pid)
         go_on.touch()
@@ -72,7 +72,7 @@ def test_1000_hosts_from_a_shell_with_few_descriptors(podrun, pods):
     pod = pods("--hosts", "1000")
     pod.move_in(podrun)
     podrun.wrapper = ["sh", "-c", 'ulimit -n 1024; exec "$@"', "sh"]
-    assert by_rank(podrun.ok(*pod.options, "--retries", "5", "--", "echo $POD_HOST", timeout=120)) == all_of(1000)
+    assert by_rank(podrun.ok(*pod.options, "--retries", "5", *PATIENT, "--", "echo $POD_HOST", timeout=120)) == all_of(1000)
     few = podrun(*pod.options, "--", "ulimit -n")
     assert {lines[0] for lines in by_rank(few.stdout).values()} != {b"1024"}
 
@@ -93,7 +93,7 @@ def test_a_soft_limit_of_descriptors_is_raised_for_podrun_only(podrun, pods):
     pod = pods("--hosts", "64")
     pod.move_in(podrun)
     podrun.wrapper = ["sh", "-c", 'ulimit -Sn 40; exec "$@"', "sh"]
-    assert by_rank(podrun.ok(*pod.options, "--", "echo $POD_HOST")) == all_of(64)
+    assert by_rank(podrun.ok(*pod.options, *PATIENT, "--", "echo $POD_HOST")) == all_of(64)
     assert podrun.ok("-N", "-H", "local", "--", "ulimit -Sn") == b"40\n"
 
 
