@@ -30,6 +30,11 @@ FULL = bool(os.environ.get("PODRUN_FULL"))
 ROUNDS = int(os.environ.get("PODRUN_ROUNDS", "3"))
 
 
+def without_options(said):
+    """Hints name the hosts as they were chosen, so that they can be pasted."""
+    return re.sub(rb"podrun -(?:(?!podrun ).)*? (logs|stop|ps) ", rb"podrun \1 ", said)
+
+
 def plays(*rows):
     """The test plays these rows of docs/jobs.md."""
     PLAYED.extend(rows)
@@ -118,7 +123,7 @@ def of_all(homes, value):
 def test_a_job_runs_ends_and_is_removed(podrun, via_hosts):
     started = start(podrun, via_hosts.options, 'echo out $PODRUN_WORKER $PODRUN_JOB; echo err >&2; until [ -e ~/go ]; do sleep 0.1; done; exit $PODRUN_WORKER')
     assert started.stdout == b""
-    assert started.stderr == b"podrun: train runs on 2 hosts (podrun logs -f train shows its output, podrun stop train stops it)\n"
+    assert without_options(started.stderr) == b"podrun: train runs on 2 hosts (podrun logs -f train shows its output, podrun stop train stops it)\n"
     assert states(podrun, via_hosts.options) == of_all(via_hosts, "running")
     for rank in via_hosts.ranks:
         (via_hosts.home(rank) / "go").touch()
@@ -228,6 +233,18 @@ def test_a_job_outlives_the_terminal_and_the_servers(podrun, hosts):
     assert followed.shown == of_all(hosts, [b"still there"])
 
 
+def test_a_hint_can_be_pasted(podrun, hosts):
+    said = start(podrun, hosts.options, "echo up; sleep 1000").stderr.decode()
+    for verb, answer in (("logs -f", None), ("stop", b"train  stopped")):
+        [words] = re.findall(rf"podrun (-(?:(?!podrun ).)*? {verb} train)", said)
+        if answer:
+            assert podrun.ok(*shlex.split(words), cwd="/").startswith(answer)
+        else:
+            run = podrun.start(*shlex.split(words), cwd="/")
+            run.wait_for_output(b"up\n", 3)
+            run.process.kill()
+
+
 def test_a_running_name_is_refused_and_an_ended_one_is_free(podrun, hosts):
     start(podrun, hosts.on(1), "sleep 1000")
     # The same host by the same place: worker 0 of a list of its own.
@@ -235,7 +252,7 @@ def test_a_running_name_is_refused_and_an_ended_one_is_free(podrun, hosts):
     assert refused.returncode == 1
     assert refused.failures == {0: ("unreachable", "job_name", "job_exists")}
     told = start(podrun, hosts.on(1), "true", status=1)
-    assert told.stderr == b"podrun: train runs already on [0] (podrun logs -f train; podrun stop train)\n"
+    assert without_options(told.stderr) == b"podrun: train runs already on [0] (podrun logs -f train; podrun stop train)\n"
     podrun.ok(*hosts.on(1), "stop", "train")
     for number in range(2, 6):
         start(podrun, hosts.on(1), f"echo {number}")
@@ -324,7 +341,7 @@ def test_a_command_that_ends_at_once_is_an_error_of_the_start(podrun, hosts):
         assert re.fullmatch(rb"podrun: exit 127 \[0-2\]: .*no-such-command.*not found\npodrun: train has ended .*\n", ended.stderr), ended
         assert states(podrun, hosts.options) == of_all(hosts, 127), "it is there to be looked at"
     one = start(podrun, hosts.options, "[ $PODRUN_RANK = 1 ] && { echo out of luck; exit 3; }; sleep 1000", name="one", status=3)
-    assert one.stderr.startswith(b"podrun: exit 3 [1]: out of luck\npodrun: one runs on 2 hosts (podrun logs -f one "), one
+    assert without_options(one.stderr).startswith(b"podrun: exit 3 [1]: out of luck\npodrun: one runs on 2 hosts (podrun logs -f one "), one
 
 
 @plays("two people start the same name at the same moment")
@@ -654,7 +671,7 @@ def test_ctrl_c_ends_only_the_viewer(podrun, hosts):
     run.type(b"\x03")
     ended = run.wait()
     assert ended.returncode == 130
-    assert ended.stdout.endswith(b"podrun: train goes on (podrun logs -f train follows it, podrun stop train stops it)\n"), ended.stdout
+    assert without_options(ended.stdout).endswith(b"podrun: train goes on (podrun logs -f train follows it, podrun stop train stops it)\n"), ended.stdout
     assert states(podrun, hosts.options) == of_all(hosts, "running")
 
 
@@ -886,7 +903,7 @@ def test_stop_waits_for_the_supervisor_too(podrun, hosts):
 def test_a_job_that_runs_is_not_removed(podrun, hosts):
     start(podrun, hosts.options, "sleep 1000")
     refused = podrun(*hosts.options, "rm", "train")
-    assert refused.returncode == 1 and refused.stderr == b"podrun: train runs: not removed (podrun stop train stops it)\n", refused
+    assert refused.returncode == 1 and without_options(refused.stderr) == b"podrun: train runs: not removed (podrun stop train stops it)\n", refused
     assert states(podrun, hosts.options) == of_all(hosts, "running")
     start(podrun, hosts.options, "[ $PODRUN_RANK = 1 ] && { echo why; exit 3; }; sleep 1000", name="half", status=3)
     assert podrun(*hosts.options, "rm", "half").returncode == 1
@@ -917,7 +934,7 @@ def test_a_task_can_be_detached(podrun, hosts):
     (code / "new").touch()
     task.write_text(task.read_text() + f"workdir: {code}\n")
     again = podrun(*hosts.options, "launch", "--detach", task)
-    assert (again.returncode, again.stderr) == (1, b"podrun: llama-3.1 runs already on [0-2] (podrun logs -f llama-3.1; podrun stop llama-3.1)\n")
+    assert (again.returncode, without_options(again.stderr)) == (1, b"podrun: llama-3.1 runs already on [0-2] (podrun logs -f llama-3.1; podrun stop llama-3.1)\n")
     assert not (hosts.home(0) / "sky_workdir" / "new").exists(), "nothing is copied over its code"
     for rank in hosts.ranks:
         (hosts.home(rank) / "go").touch()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -195,3 +196,49 @@ def test_reports_of_stalls_are_in_the_directory_of_the_job(podrun, keeper):
     start(podrun, keeper, "--stall", "3s:0s", "--", 'echo up; [ "$PODRUN_RESTART" != 0 ] || exec sleep 1000; exec sleep 1000')
     place = podrun.home / ".podrun" / "jobs" / "train" / "0-local" / "1"
     wait_until(lambda: list(place.glob("stall-1/*")), 60, "a report")
+
+
+# Its output
+
+
+def restarted(podrun, keeper, *words):
+    """A job that has failed once, with its second try running."""
+    command = 'echo up $PODRUN_RESTART; echo "[$PODRUN_RESTART] warns" >&2; [ $PODRUN_RESTART != 0 ] || { sleep 1.2; exit 3; }; exec sleep 1000'
+    start(podrun, keeper, *words, "--", command)
+    wait_until(lambda: podrun.ok("logs", "train").count(b"up 1\n") == 2, 60, "the second try")
+
+
+def test_logs_are_the_output_of_its_hosts(podrun, keeper):
+    restarted(podrun, keeper, "-d", "--label", "host")
+    shown = podrun("logs", "train")
+    assert sorted(shown.stdout.splitlines()) == [b"0: up 0", b"0: up 1", b"1: up 0", b"1: up 1"]
+    assert sorted(line for line in shown.stderr.splitlines() if not line.startswith(b"podrun:")) == [b"0: [0] warns", b"0: [1] warns", b"1: [0] warns", b"1: [1] warns"]
+    assert podrun.ok("logs", "-d", "train") == b"all: up 0\nall: up 1\n"
+    lines = [json.loads(line) for line in podrun.ok("logs", "--json", "train").splitlines()]
+    assert {(line["worker"], line["stream"], line["text"]) for line in lines if line["event"] == "line"} == {
+        (rank, stream, text.format(restart)) for rank in keeper.ranks for restart in (0, 1) for stream, text in (("stdout", "up {}"), ("stderr", "[{}] warns"))
+    }
+    stamped = podrun.ok("logs", "--timestamps", "-N", "train").splitlines()
+    assert len(stamped) == 4 and all(re.fullmatch(rb"20\d\d-\S+Z up [01]", line) for line in stamped)
+    assert podrun.ok("logs", "-n", "2", "train").count(b"\n") <= 2
+
+
+def test_restarts_have_their_place_in_the_log(podrun, keeper):
+    restarted(podrun, keeper)
+    shown = podrun.terminal("logs", "train").wait().stdout.decode()
+    places = [shown.index(text) for text in ("up 0", "failed first" if "failed first" in shown else "exit 3", "starting again in", "try 2 runs on 2 hosts", "up 1")]
+    assert places == sorted(places), shown
+
+
+def test_on_a_terminal_it_is_the_view_of_the_run(podrun, keeper):
+    start(podrun, keeper, "--", 'for i in $(seq 100); do echo line $i; done; exec sleep 1000')
+    wait_until(lambda: podrun.ok("logs", "train").count(b"\n") == 200, what="its lines")
+    shown = podrun.terminal("logs", "-f", "train")
+    shown.read_until_match(rb"2 running.*silent \d+ s")
+    assert b"line 100" in shown.output and b"line 50\r" not in shown.output and b"line 50\n" not in shown.output
+    at = len(shown.output)
+    shown.type(b"\r")
+    assert rb"[0,1]" in shown.read_until_match(rb"silent for .*\n", at)
+    shown.type(b"\x03")
+    assert shown.wait().returncode == 130
+    assert kept(podrun) == {"train": "running"}

@@ -185,8 +185,10 @@ COMMANDS = ["hosts", "check", "config", "ssh", "help"]
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_of_a_command_is_its_own_page(podrun, name):
-    page = podrun.ok(name, "--help").decode()
-    assert podrun.ok("-H", "a", name, "-h").decode() == page
+    short = podrun.ok(name, "--help").decode()
+    assert f"podrun {name} [" in short and f"\nMore: podrun {name} --help all (every option)" in short
+    assert podrun.ok("-H", "a", name, "-h").decode() == short
+    page = podrun.ok(name, "--help", "all").decode()
     assert podrun.ok("help", name).decode().startswith(page.partition("\nMore: ")[0])
     assert f"podrun {name} [" in page
     shows = lambda option: re.search(rf"^  (-.,)?{option}\b", page, re.M) is not None
@@ -231,7 +233,8 @@ def test_the_pages_of_docs_are_in_the_program_and_fit_80_columns(podrun):
 def test_a_page_is_below_the_page_of_its_command(podrun):
     text = podrun.ok("help", "kill").decode()
     assert text.index("Usage:") < text.index("\n# `podrun kill`")
-    assert podrun.ok("push", "--help").decode().endswith("\nMore: podrun help files\n")
+    assert podrun.ok("push", "--help").decode().endswith("\nMore: podrun push --help all (every option), podrun help files\n")
+    assert podrun.ok("push", "--help", "all").decode().endswith("\nMore: podrun help files\n")
 
 
 def test_nothing_names_a_file_that_a_copied_program_does_not_have(podrun):

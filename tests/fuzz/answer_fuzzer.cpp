@@ -85,7 +85,7 @@ void read_jobs(const std::string& text) {
   for (const jobs::Job& job : list.jobs) {
     expect(job.name.size() <= kMostOfText && job.command.size() <= kMostOfText);
     expect(job.status >= 0 && job.status <= 255);
-    expect_printable(jobs::describe_start("a", kHosts, {job}));
+    expect_printable(jobs::describe_start("a", kHosts, {job}, "podrun"));
   }
   const std::vector<jobs::ListedJobs> listed = {{0, list}};
   expect_printable(jobs::describe_jobs(kHosts, listed, " - ", jobs::Heading::shown, 80));

@@ -137,6 +137,7 @@ std::optional<std::string> CommandLine::parse(Words arguments, const hosts::Prob
   options_.arguments_to_repeat = words_to_repeat(table_, left);
   options_.arguments_to_repeat.insert(options_.arguments_to_repeat.end(), separator, arguments.end());
   options_.arguments_of_run = words_of_run(table_, left);
+  options_.words_for_hosts = words_for_hosts(table_);
   take_command(left);
   check_options_taken();
   check_choice_of_hosts(table_);
@@ -234,11 +235,14 @@ std::size_t CommandLine::end_of_operands(const Words& words) const {
   return words.size();
 }
 
-/// The page of the command that is named, else that of all commands.
+/// The page of the command that is named, else that of all commands; `--help all`: with every option.
 std::string CommandLine::help(const Words& extras) const {
   const CommandRow* const row = extras.empty() ? nullptr : find_command(rows_, extras.front());
+  const bool wants_all = !extras.empty() && extras.back() == "all";
+  if (!row && wants_all) return full_page(rows_, table_, page_width());
   if (!row) return overview_page(rows_, table_, page_width());
-  return command_page(*row, table_, page_width()) + more_about(*row);
+  return wants_all ? command_page(*row, table_, page_width()) + more_about(*row)
+                   : short_command_page(*row, table_, page_width());
 }
 
 void CommandLine::take_command(const Words& left) {

@@ -13,6 +13,7 @@
 #include "podrun/base/file_system.hpp"
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/hosts/host_name.hpp"
 
 namespace podrun::cli {
 namespace {
@@ -99,7 +100,12 @@ std::optional<std::string> answer_to_ansible(const Words& all) {
                      podrun_line({}, {*arguments}));
 }
 
-bool is_host_list(std::string_view word) { return word.find_first_of("[,") != std::string_view::npos; }
+/// `tpu-[0-3]`, `a,b`, `tpu-3`, `10.0.0.5`
+bool is_host_list(std::string_view word) {
+  const std::size_t number = word.find_last_not_of(kDigits);
+  const bool is_numbered = number != npos && number + 1 < word.size() && word[number] == '-';
+  return word.find_first_of("[,") != npos || is_numbered || hosts::is_address(word);
+}
 
 bool is_key(const std::string& word) {
   const std::string name = std::filesystem::path(word).filename();

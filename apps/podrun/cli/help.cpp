@@ -79,7 +79,8 @@ std::string describe_options(const OptionTable& table, const CommandRow* command
       if (option.row.topic == topic && wanted(option))
         text += describe(names_for(option, command), help_of(option), kNames, width);
     }
-    if (topic == kOtherTopic) text += describe("-h,--help", "Print help", kNames, width);
+    if (topic == kOtherTopic)
+      text += describe("-h,--help", "Print help (--help all: every option)", kNames, width);
   }
   return text;
 }
@@ -99,6 +100,21 @@ std::string usage_of(const CommandRow& command) { return fmt::format("Usage:\n{}
 
 std::string examples_of(const CommandRow& command) {
   return command.examples.empty() ? "" : fmt::format("\nExamples:\n{}", command.examples);
+}
+
+std::string head_of(const CommandRow& command) {
+  return fmt::format("{}\n{}.\n{}", usage_of(command), command.summary, examples_of(command));
+}
+
+/// The most used options among the wanted ones; empty if there are none.
+std::string describe_common(const OptionTable& table, const CommandRow* command, std::size_t width,
+                            const Wanted& wanted) {
+  std::string text;
+  for (const OptionEntry& option : table.entries()) {
+    if (option.row.common && wanted(option))
+      text += describe(without_aliases(names_for(option, command)), help_of(option), kCommonNames, width);
+  }
+  return text.empty() ? text : "\nCommon options:\n" + text;
 }
 
 // The macros of man(7).
@@ -166,18 +182,26 @@ std::string first_page(std::span<const CommandRow> commands, std::size_t width) 
 
 std::string overview_page(std::span<const CommandRow> commands, const OptionTable& table, std::size_t width) {
   std::string text = usage_of(default_command(commands)) +
-                     describe_commands(commands, Which::often_used, width) + "\nCommon options:\n";
-  for (const OptionEntry& option : table.entries()) {
-    if (option.row.common)
-      text += describe(without_aliases(option.shown), help_of(option), kCommonNames, width);
-  }
+                     describe_commands(commands, Which::often_used, width) +
+                     describe_common(table, nullptr, width, [](const OptionEntry&) { return true; });
   text +=
       fmt::format("\n{}\n{}\n{}", wrap(kWordsText, width), wrap(kKeysText, width), wrap(kStatusText, width));
   return text + "\nMore: podrun COMMAND --help, podrun help all (every option), podrun help pages\n";
 }
 
+std::string short_command_page(const CommandRow& command, const OptionTable& table, std::size_t width) {
+  std::string text = head_of(command);
+  text += describe_options(table, &command, width,
+                           [&](const OptionEntry& option) { return option.owner == command.name; });
+  text += describe_common(table, &command, width, [&](const OptionEntry& option) {
+    return option.owner.empty() && command.takes_option(option);
+  });
+  return text + fmt::format("\nMore: podrun {} --help all (every option){}\n", command.name,
+                            command.page.empty() ? "" : fmt::format(", podrun help {}", command.page));
+}
+
 std::string command_page(const CommandRow& command, const OptionTable& table, std::size_t width) {
-  std::string text = fmt::format("{}\n{}.\n{}", usage_of(command), command.summary, examples_of(command));
+  std::string text = head_of(command);
   text += describe_options(table, &command, width,
                            [&](const OptionEntry& option) { return option.owner == command.name; });
   text += describe_options(table, &command, width, [&](const OptionEntry& option) {

@@ -34,7 +34,11 @@ std::string first_page(std::span<const CommandRow> commands, std::size_t width);
 /// `podrun --help`: the commands and the most used options, on one screen of 50 lines by 80 columns.
 std::string overview_page(std::span<const CommandRow> commands, const OptionTable& table, std::size_t width);
 
-/// `podrun COMMAND --help`: how it is used, and every option that it takes.
+/// `podrun COMMAND --help`: how it is used, its own options and the most used others, on one screen of 50
+/// lines by 80 columns.
+std::string short_command_page(const CommandRow& command, const OptionTable& table, std::size_t width);
+
+/// `podrun COMMAND --help all`: how it is used, and every option that it takes.
 std::string command_page(const CommandRow& command, const OptionTable& table, std::size_t width);
 
 /// `podrun help all`: every command and every option.

@@ -13,6 +13,7 @@
 #include "podrun/jobs/job_start.hpp"
 #include "podrun/jobs/job_words.hpp"
 #include "podrun/jobs/kept_jobs.hpp"
+#include "podrun/jobs/kept_log.hpp"
 
 #include "cli/kept_run.hpp"
 
@@ -20,7 +21,6 @@ namespace podrun::cli {
 namespace {
 
 constexpr int kAfterSignal = 128;
-constexpr std::string_view kPlace = "0-local";  ///< of a job of this machine, see job_state.sh
 
 namespace fs = std::filesystem;
 
@@ -42,7 +42,7 @@ bool may_have_kept(const std::string& home, const std::vector<std::string>& name
   if (names.empty()) jobs = entries_of(all);
   std::error_code error;
   for (const fs::path& job : jobs) {
-    for (const fs::path& start : entries_of(job / kPlace)) {
+    for (const fs::path& start : entries_of(job / jobs::kPlaceOfThisMachine)) {
       if (fs::exists(start / "kept", error)) return true;
     }
   }
@@ -59,7 +59,8 @@ jobs::KeptJobs ask(const Context& context, const std::vector<std::string>& names
 }
 
 std::string describe_taken(const jobs::Job& job) {
-  if (job.state == jobs::JobState::elsewhere) return jobs::describe_elsewhere(job.name, job.machine, kPlace);
+  if (job.state == jobs::JobState::elsewhere)
+    return jobs::describe_elsewhere(job.name, job.machine, jobs::kPlaceOfThisMachine);
   if (!job.is_active())
     return fmt::format("this machine has kept a job {0}, which has ended (podrun rm {0} removes its files)",
                        job.name);

@@ -86,6 +86,7 @@ session::SessionSpec keeper_session(const Options& options, const hosts::Probe& 
   here.via.clear();
   here.sudo = false;
   here.source_host.reset();
+  here.words_for_hosts.clear();
   return session_spec(here, probe, terminal);
 }
 

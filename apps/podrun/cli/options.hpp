@@ -92,6 +92,7 @@ struct Options : ReachOptions, WhatRunsOptions, LimitOptions, RestartOptions, Ou
   std::vector<std::string> arguments;            ///< the command line as it was given
   std::vector<std::string> arguments_to_repeat;  ///< without what the retry command sets itself
   std::vector<std::string> arguments_of_run;     ///< options for a run of the same command, up to `--`
+  std::string words_for_hosts;                   ///< see repeated_words.hpp
   std::string kept_in;                           ///< the directory of the job that this run is; empty: none
 };
 

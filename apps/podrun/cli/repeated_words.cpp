@@ -4,6 +4,11 @@
 #include <algorithm>
 #include <functional>
 
+#include <fmt/format.h>
+
+#include "podrun/base/shell_quote.hpp"
+#include "podrun/base/text.hpp"
+
 namespace podrun::cli {
 namespace {
 
@@ -27,6 +32,27 @@ Words words_to_repeat(const OptionTable& table, const Words& left) {
   return keep(table, left, [](const std::string& /*word*/, const OptionEntry* option) {
     return !option || !option->row.repeat_sets;
   });
+}
+
+std::string words_for_hosts(const OptionTable& table) {
+  constexpr std::size_t kMost = 300;  // a hint is a line
+  std::string words;
+  for (const OptionEntry& option : table.entries()) {
+    if (option.row.set != OptionSet::reach || !option.is_on_command_line()) continue;
+    const std::string name = option.shown.substr(0, option.shown.find_first_of(", "));
+    const bool is_list = option.kind == OptionKind::list;
+    const std::vector<GivenValue>& given = option.given;
+    for (auto each = is_list ? given.begin() : given.end() - 1; each != given.end(); ++each) {
+      if (option.kind == OptionKind::flag)
+        words += ' ' + (each->text == "true" ? name : "--no-" + option.key());
+      else
+        words += fmt::format(" {} {}", name, shell_quote_option(each->text));
+    }
+  }
+  const bool can_be_shown = words.size() <= kMost && std::ranges::none_of(words, is_control);
+  const bool is_gone =
+      words.find("/dev/fd/") != npos || words.find("-H -") != npos || words.find(" -H ^-") != npos;
+  return can_be_shown && !is_gone ? words : "";
 }
 
 Words words_of_run(const OptionTable& table, const Words& left) {

@@ -197,6 +197,7 @@ session::SessionSpec session_spec(const Options& options, const hosts::Probe& pr
   if (options.source_host) hosts::include_host(found, *options.source_host, "push");
   session.hosts = std::move(found.hosts);
   session.notes = std::move(found.notes);
+  session.called += options.words_for_hosts;
   session.limits.fanout = options.limits.fanout;
   session.limits.connect_timeout = options.limits.connect_timeout;
   session.limits.retries = options.limits.retries;
@@ -281,7 +282,8 @@ session::View view(const Options& options) {
   session::View view = static_cast<const session::View&>(options);
   if (options.append) view.earlier = output::EarlierOutput::append;
   if (options.force) view.earlier = output::EarlierOutput::replace;
-  return view;
+  const bool is_kept = !options.kept_in.empty() && !view.json;
+  return is_kept ? session::stored_view(std::move(view)) : view;
 }
 
 }  // namespace podrun::cli

@@ -86,10 +86,9 @@ class LogsCommand final : public cli::Command {
           fmt::format("logs: this machine keeps {} for all of its hosts (leave out --workers; its lines have "
                       "their numbers)",
                       by.here.front()));
-    is_kept_here_ = true;
+    choose_tail(by, *context.terminal);
     int status =
         by.here.empty() ? 0 : show_all(by.here, keeper_session(context, by.on_hosts.empty()), context);
-    is_kept_here_ = false;
     if (by.on_hosts.empty() || is_interrupted(status)) return status;
     return std::max(status, show_all(by.on_hosts, context.session_for_reader(), context));
   }
@@ -125,6 +124,14 @@ class LogsCommand final : public cli::Command {
       throw UsageError("logs: --json has the lines unchanged (leave out --timestamps)");
   }
 
+  /// Who looks at a run that goes on for hours wants its end first.
+  void choose_tail(const cli::JobsByKeeper& by, const output::Terminal& terminal) {
+    constexpr std::uint64_t kScreen = 30;
+    const bool is_chosen = request_.tail || request_.since || !request_.grep.empty();
+    if (!by.here.empty() && request_.follow && !is_chosen && terminal.is_terminal(StreamId::out))
+      request_.tail = kScreen;
+  }
+
   void choose_start(const std::string& text) {
     all_starts_ = text == "all";
     if (!all_starts_) start_ = cli::parse_count(text);
@@ -142,8 +149,7 @@ class LogsCommand final : public cli::Command {
       if (all_starts_ && start != kNewest) session.say({fmt::format("{}, start {}", name, start)});
       session::RunSpec run = jobs::list_run(spec, name);
       run.view = cli::view(context.options);
-      run.view.timestamps = false;                              // the lines have the times of their hosts
-      if (is_kept_here_) run.view.label = output::Label::none;  // and the labels of a kept run
+      run.view.timestamps = false;  // the lines have the times of their hosts
       status = std::max(status, show_start(start, std::move(run), jobs, session));
       if (is_interrupted(status)) break;
     }
@@ -195,7 +201,6 @@ class LogsCommand final : public cli::Command {
     return {kept.begin(), kept.end()};
   }
 
-  bool is_kept_here_ = false;
   std::uint64_t start_ = kNewest;
   bool all_starts_ = false;
   jobs::LogRequest request_;

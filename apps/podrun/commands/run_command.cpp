@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "podrun/base/error.hpp"
+#include "podrun/jobs/kept_log.hpp"
 #include "podrun/output/terminal.hpp"
 #include "podrun/session/command_mode.hpp"
 
@@ -34,6 +35,11 @@ class RunCommand final : public cli::Command {
     if (!options.kept_in.empty()) {  // for podrun ps
       spec.status.way = output::StatusWay::painted;
       spec.status.has_rate = false;
+      spec.status.has_list = true;
+      if (!options.json) {
+        ::dup2(STDOUT_FILENO, STDERR_FILENO);  // a log in which all is in its order
+        jobs::note_hosts(options.kept_in, spec.hosts);
+      }
       context.terminal->keep_status(options.kept_in + "/doing");
       command =
           restarts::with_variables(command, {{"PODRUN_JOB", context.probe.env("PODRUN_JOB").value_or("")}});

@@ -34,6 +34,12 @@ std::optional<Host> parse_host(std::string_view line) {
   return host;
 }
 
+void write(Remembered which, const std::vector<Host>& hosts, const Probe& probe) {
+  std::string text = fmt::format("{:%Y-%m-%d %H:%M}\n", fmt::localtime(std::time(nullptr)));
+  for (const Host& host : hosts) text += fmt::format("{} {}\n", host.worker, host.name);
+  remember_state(file_of(which), text, probe);
+}
+
 }  // namespace
 
 std::optional<Remembered> remembered_by(std::string_view word) {
@@ -44,10 +50,11 @@ std::optional<Remembered> remembered_by(std::string_view word) {
 }
 
 void remember(Remembered which, const std::vector<Host>& hosts, const Probe& probe) {
-  if (hosts.empty()) return;
-  std::string text = fmt::format("{:%Y-%m-%d %H:%M}\n", fmt::localtime(std::time(nullptr)));
-  for (const Host& host : hosts) text += fmt::format("{} {}\n", host.worker, host.name);
-  remember_state(file_of(which), text, probe);
+  if (!hosts.empty()) write(which, hosts, probe);
+}
+
+void remember_silent_now(const std::vector<Host>& hosts, const Probe& probe) {
+  write(Remembered::silent, hosts, probe);
 }
 
 RememberedHosts recall(Remembered which, const std::vector<Host>& hosts, const Probe& probe) {
@@ -67,6 +74,10 @@ RememberedHosts recall(Remembered which, const std::vector<Host>& hosts, const P
           now == hosts.end() ? "not among the hosts" : now->name));
     }
     workers.push_back(then->worker);
+  }
+  if (workers.empty() && !text.empty()) {
+    throw UsageError(fmt::format("--workers {}: no host is silent in the run of {} (give numbers)",
+                                 word_of(which), lines[0]));
   }
   if (workers.empty()) {
     throw UsageError(

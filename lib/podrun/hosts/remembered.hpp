@@ -21,6 +21,9 @@ std::optional<Remembered> remembered_by(std::string_view word);
 /// Keeps no hosts: those of an earlier run stay. Ignores failures, since this is a convenience.
 void remember(Remembered which, const std::vector<Host>& hosts, const Probe& probe);
 
+/// Those of a run or job that goes on; none: it is known that no host is silent, and no earlier run counts.
+void remember_silent_now(const std::vector<Host>& hosts, const Probe& probe);
+
 struct RememberedHosts {
   std::string workers;  ///< their numbers, folded
   std::string note;     ///< for the user: `[3,7] failed in the run of 2026-11-21 14:05`

@@ -21,8 +21,14 @@ namespace {
 
 class CommitMode final : public session::Mode {
  public:
-  CommitMode(const session::RunSpec& run, const JobStart& job, output::Charset charset, Committed& end)
-      : run_(run), name_(job.name), is_kept_here_(job.grace_if_kept), charset_(charset), end_(end) {}
+  CommitMode(const session::RunSpec& run, const JobStart& job, const session::Session& session,
+             Committed& end)
+      : run_(run),
+        name_(job.name),
+        is_kept_here_(job.grace_if_kept),
+        charset_(session.charset()),
+        called_(session.spec().called),
+        end_(end) {}
 
   std::vector<std::shared_ptr<output::Sink>> make_sinks(output::Terminal& /*terminal*/) override {
     replies_ = std::make_shared<session::Replies>(run_.plan.hosts.size());
@@ -44,7 +50,8 @@ class CommitMode final : public session::Mode {
     if (run_.view.json) return;
     for (const Job& job : jobs) end_.status = std::max(end_.status, job.status);
     if (is_kept_here_) return;
-    for (std::string& line : describe_start(name_, run_.plan.hosts, jobs)) output.say(std::move(line));
+    for (std::string& line : describe_start(name_, run_.plan.hosts, jobs, called_))
+      output.say(std::move(line));
   }
 
  private:
@@ -62,6 +69,7 @@ class CommitMode final : public session::Mode {
   const std::string& name_;
   const bool is_kept_here_;
   const output::Charset charset_;
+  const std::string called_;
   Committed& end_;
   std::shared_ptr<session::Replies> replies_;
 };
@@ -74,7 +82,7 @@ Committed commit_job(session::Session& session, const session::SessionSpec& spec
       jobs_run(spec, {.action = "commit", .job_names = job.name, .grace = "0", .run_id = start.plan.run_id});
   run.view = start.view;
   Committed end;
-  CommitMode mode(run, job, session.charset(), end);
+  CommitMode mode(run, job, session, end);
   const int status = session.run(run, mode).status;
   if (!end.is_everywhere) end.status = status;
   return end;

@@ -48,7 +48,8 @@ struct DescribeCommand {
 };
 
 /// Says why a host refuses the name.
-std::string describe_taken(std::string_view name, std::string_view state, const std::string& own_place) {
+std::string describe_taken(std::string_view name, std::string_view state, const std::string& own_place,
+                           const std::string& called) {
   constexpr std::string_view kIn = " in ";
   constexpr std::string_view kElsewhere = "elsewhere ";
   std::string_view place;
@@ -59,13 +60,13 @@ std::string describe_taken(std::string_view name, std::string_view state, const 
   if (state.starts_with(kElsewhere))
     return describe_elsewhere(name, state.substr(kElsewhere.size()), place.empty() ? own_place : place);
   if (!place.empty())
-    return fmt::format("{0} runs already {1} (podrun stop {0} stops it)", name, describe_place(place));
+    return fmt::format("{0} runs already {1} ({2} stop {0} stops it)", name, describe_place(place), called);
   if (state == "starting") return fmt::format("{} is being started by another podrun", name);
   if (state == kEndsAtLogout) {
     return "systemd stops a user's processes at logout there (set KillUserProcesses=no in "
            "/etc/systemd/logind.conf, or start the job with --sudo)";
   }
-  return fmt::format("{0} runs already (podrun ps {0} shows where, podrun stop {0} stops it)", name);
+  return fmt::format("{0} runs already ({1} ps {0} shows where, {1} stop {0} stops it)", name, called);
 }
 
 /// `missing`: a program, or a file below /proc, that the host needs to keep a job.
@@ -113,8 +114,12 @@ supervisor::RemoteCommand start_command(const JobStart& job, const supervisor::C
   return built;
 }
 
-Claims::Claims(std::string name, std::vector<hosts::Host> hosts, std::string run_id)
-    : name_(std::move(name)), hosts_(std::move(hosts)), run_id_(std::move(run_id)), kept_(hosts_.size()) {}
+Claims::Claims(std::string name, std::vector<hosts::Host> hosts, std::string run_id, std::string called)
+    : name_(std::move(name)),
+      hosts_(std::move(hosts)),
+      run_id_(std::move(run_id)),
+      called_(std::move(called)),
+      kept_(hosts_.size()) {}
 
 void Claims::begin_pass() {
   first_has_it_ = false;
@@ -151,7 +156,7 @@ asio::awaitable<void> Claims::reserve(std::size_t host, supervisor::Supervised& 
   std::string_view line = take_part(rest, '\n');
   const std::string_view word = take_part(line, ' ');
   is_taken_ = is_taken_ || (word == "taken" && line != kEndsAtLogout);
-  if (word == "taken") throw HostError({kJobName, kJobExists, describe_taken(name_, line, place)});
+  if (word == "taken") throw HostError({kJobName, kJobExists, describe_taken(name_, line, place, called_)});
   if (word == "missing") throw HostError(without(line));
   if (word != "claimed") throw HostError({kJobName, Cause::ended_early, reader.describe_end()});
   kept_[host] = reader.stream();
@@ -184,7 +189,9 @@ class StartMode final : public session::CommandMode, private session::HostPrepar
  public:
   StartMode(const session::RunSpec& run, const session::Session& session, const std::string& name,
             StartEnd& end)
-      : CommandMode(run, session), claims_(name, run.plan.hosts, run.plan.run_id), end_(end) {}
+      : CommandMode(run, session),
+        claims_(name, run.plan.hosts, run.plan.run_id, session.spec().called),
+        end_(end) {}
 
   session::HostPreparation* preparation() override { return this; }
 
@@ -235,8 +242,8 @@ void take_back(session::Session& session, const session::SessionSpec& spec, cons
     session.say({fmt::format("{} was not started; what had been started on {} is stopped", name,
                              count_hosts(hosts.size()))});
   } else {
-    session.say({fmt::format("{0} may still run on {1} (podrun stop {0} stops it)", name,
-                             output::name_hosts(hosts, left))});
+    session.say({fmt::format("{0} may still run on {1} ({2} stop {0} stops it)", name,
+                             output::name_hosts(hosts, left), session.spec().called)});
   }
 }
 
@@ -260,8 +267,8 @@ std::optional<int> say_if_taken(session::Session& session, const session::Sessio
   }
   if (where.empty() && !is_elsewhere) return std::nullopt;
   if (!where.empty())
-    session.say({fmt::format("{0} runs already on {1} (podrun logs -f {0}; podrun stop {0})", name,
-                             output::fold_hosts(run.plan.hosts, where))});
+    session.say({fmt::format("{0} runs already on {1} ({2} logs -f {0}; {2} stop {0})", name,
+                             output::fold_hosts(run.plan.hosts, where), spec.called)});
   session.say(describe_strays(name, run.plan.hosts, listed));
   return kTakenStatus;
 }

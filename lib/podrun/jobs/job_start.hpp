@@ -41,7 +41,8 @@ supervisor::RemoteCommand start_command(const JobStart& job, const supervisor::C
 /// others, so one of two users who start a job of one name at the same moment gets every host.
 class Claims {
  public:
-  Claims(std::string name, std::vector<hosts::Host> hosts, std::string run_id);
+  /// `called`: see session::SessionSpec.
+  Claims(std::string name, std::vector<hosts::Host> hosts, std::string run_id, std::string called);
 
   /// Call this before each pass of the run.
   void begin_pass();
@@ -56,6 +57,7 @@ class Claims {
   const std::string name_;
   const std::vector<hosts::Host> hosts_;
   const std::string run_id_;
+  const std::string called_;
   bool first_has_it_ = false;
   bool is_taken_ = false;
   std::vector<std::shared_ptr<link::Stream>> waiting_ = {};  ///< to hosts whose program waits for a line

@@ -10,8 +10,8 @@
 #   N/complete    all output is in the files
 #   N/committed   it was started on all hosts; without this it ends after a minute
 #   N/stopped     podrun stop has stopped it, or has said that it must not start
-#   N/kept        the command is podrun, which runs the job's own command on other hosts, with this grace period;  tries  how often it has begun there;  doing  a
-#                 line about the hosts, for people
+#   N/kept        the command is podrun, which runs the job's own command on other hosts, with this grace period;  hosts  these: "WORKER NAME";  tries  how
+#                 often it has begun there;  doing  a line about the hosts, for people, and what Enter would print
 #   N/times       "UPTIME OUT ERR" whenever it has printed: the sizes of its output then, every two seconds at most
 #   N/command     its words, for people;  environment  the names of its variables;  mark  its PODRUN_MARK;  files/  its scripts
 #   N/out.B.SSSS  its output from byte B on, in pieces of 64 MiB with the suffixes aaaa, aaab, …;  err.B.SSSS

@@ -17,6 +17,7 @@
 #include "podrun/output/escape.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/report/line_words.hpp"
+#include "podrun/report/silence.hpp"
 #include "podrun/report/summary.hpp"
 
 namespace podrun::jobs {
@@ -73,6 +74,11 @@ struct Times {
   }
 };
 
+/// Those that have been silent for much longer than half of the others.
+std::vector<std::size_t> silent_places(const std::vector<std::optional<seconds>>& silences) {
+  return report::silent_ones({silences.begin(), silences.end()});
+}
+
 /// The jobs of one name on all hosts.
 struct Named {
   std::vector<std::pair<std::string, std::vector<std::size_t>>> states = {};  ///< words, and the hosts
@@ -80,8 +86,8 @@ struct Named {
   std::vector<std::size_t> missing = {};  ///< other hosts that have answered
   Times started = {};
   Times ended = {};
-  Times output = {};
-  bool is_any_active = false;
+  std::vector<std::size_t> active = {};               ///< hosts
+  std::vector<std::optional<seconds>> silences = {};  ///< of these: since their last output; none: never
   std::string command = {};
 
   void add(std::size_t host, const Job& job) {
@@ -93,11 +99,31 @@ struct Named {
       states.emplace_back(std::move(state), std::vector{host});
     }
     if (present.empty() || present.back() != host) present.push_back(host);
-    is_any_active = is_any_active || job.is_active();
-    if (job.is_active()) output.add(job.output);
+    if (job.is_active()) {
+      active.push_back(host);
+      silences.push_back(job.output);
+    }
     started.add(job.age);
     ended.add(job.ended);
     if (command.empty()) command = output::escape_controls(job.command);
+  }
+
+  /// `output 4 s ago, [6] 1 min ago`, or when it has ended. `hosts`: none: the hosts are not told apart.
+  std::string describe_last(const std::vector<hosts::Host>& hosts) const {
+    if (active.empty()) return ended.describe("ended ");
+    Times usual;
+    Times of_silent;
+    std::vector<std::size_t> silent;
+    const std::vector<std::size_t> places = silent_places(silences);
+    for (std::size_t place = 0; place < active.size(); ++place) {
+      const bool is_silent = std::ranges::binary_search(places, place);
+      (is_silent ? of_silent : usual).add(silences[place]);
+      if (is_silent) silent.push_back(active[place]);
+    }
+    std::string text = usual.describe("output ");
+    if (silent.empty() || hosts.empty()) return text;
+    const std::string age = of_silent.describe("");
+    return fmt::format("{}, {} {}", text, output::fold_hosts(hosts, silent), age.empty() ? "never" : age);
   }
 };
 
@@ -112,8 +138,7 @@ Row make_row(const std::string& name, const Named& named, const std::vector<host
   if (!named.missing.empty())
     states.push_back(fmt::format("not there {}", output::fold_hosts(hosts, named.missing)));
   return {output::escape_controls(name), join(states, separator), named.started.describe(""),
-          named.is_any_active ? named.output.describe("output ") : named.ended.describe("ended "),
-          named.command};
+          named.describe_last(hosts), named.command};
 }
 
 /// `2 running, kept here`, `waiting for [3], try 2, kept here`, `exit 3, kept here`
@@ -129,7 +154,7 @@ Row row_of_kept(const Job& job) {
   Named named;
   named.add(0, job);
   return {output::escape_controls(job.name), state_of_kept(job), named.started.describe(""),
-          job.is_active() ? named.output.describe("output ") : named.ended.describe("ended "), named.command};
+          named.describe_last({}), named.command};
 }
 
 /// The columns are two blanks apart; empty ones are left out. The last is cut to the width, or stands below
@@ -185,6 +210,24 @@ std::vector<std::string> describe_jobs(const std::vector<Job>& kept, const std::
   return align(rows, heading == Heading::shown ? &rows.front() : nullptr, columns);
 }
 
+std::optional<std::vector<hosts::Host>> silent_hosts(const std::vector<hosts::Host>& hosts,
+                                                     const std::vector<ListedJobs>& listed) {
+  std::map<std::string, Named> jobs;
+  for (const ListedJobs& each : listed) {
+    for (const Job& job : each.list.jobs) jobs[job.name].add(each.host, job);
+  }
+  std::set<std::size_t> silent;
+  bool is_any_active = false;
+  for (const auto& [name, named] : jobs) {
+    is_any_active = is_any_active || !named.active.empty();
+    for (const std::size_t place : silent_places(named.silences)) silent.insert(named.active[place]);
+  }
+  if (!is_any_active) return std::nullopt;
+  std::vector<hosts::Host> found;
+  for (const std::size_t host : silent) found.push_back(hosts[host]);
+  return found;
+}
+
 std::string describe_place(std::string_view place) {
   const std::string text = output::escape_controls(std::string(place));
   return fmt::format("as worker {} of another list ({})", text.substr(0, text.find('-')), text);
@@ -227,7 +270,7 @@ std::vector<std::string> describe_strays(const std::string& name, const std::vec
 }
 
 std::vector<std::string> describe_start(const std::string& name, const std::vector<hosts::Host>& hosts,
-                                        const std::vector<Job>& jobs) {
+                                        const std::vector<Job>& jobs, const std::string& called) {
   std::vector<std::size_t> running;
   std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> ended;  // by state and last line
   for (std::size_t host = 0; host < jobs.size(); ++host) {
@@ -246,10 +289,9 @@ std::vector<std::string> describe_start(const std::string& name, const std::vect
   const std::string on = count_hosts(running.size());
   lines.push_back(
       running.empty()
-          ? fmt::format("podrun: {0} has ended (podrun logs {0} shows its output)", name)
-          : fmt::format("podrun: {0} runs on {1} (podrun logs -f {0} shows its output, podrun stop "
-                        "{0} stops it)",
-                        name, on));
+          ? fmt::format("podrun: {0} has ended ({1} logs {0} shows its output)", name, called)
+          : fmt::format("podrun: {0} runs on {1} ({2} logs -f {0} shows its output, {2} stop {0} stops it)",
+                        name, on, called));
   return lines;
 }
 

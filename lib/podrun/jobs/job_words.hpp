@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,10 @@ std::vector<std::string> describe_jobs(const std::vector<Job>& kept, const std::
                                        const std::vector<ListedJobs>& listed, std::string_view separator,
                                        Heading heading, std::size_t columns);
 
+/// The hosts that have been silent for much longer than the others that have a job; null: no job goes on.
+std::optional<std::vector<hosts::Host>> silent_hosts(const std::vector<hosts::Host>& hosts,
+                                                     const std::vector<ListedJobs>& listed);
+
 /// `as worker 6 of another list (6-tpu-6)`. `place`: see Job::place.
 std::string describe_place(std::string_view place);
 
@@ -30,9 +35,9 @@ std::string describe_elsewhere(std::string_view name, std::string_view machine, 
 std::vector<std::string> describe_strays(const std::string& name, const std::vector<hosts::Host>& hosts,
                                          const std::vector<ListedJobs>& listed);
 
-/// How a job goes a second after its start, one for each host: `podrun: train runs on 16 hosts (…)`, `podrun:
-/// exit 127 [3]: bash: nosuch: command not found`.
+/// How a job goes a second after its start, one for each host (`called`: see SessionSpec): `podrun: train
+/// runs on 16 hosts (…)`, `podrun: exit 127 [3]: bash: nosuch: command not found`.
 std::vector<std::string> describe_start(const std::string& name, const std::vector<hosts::Host>& hosts,
-                                        const std::vector<Job>& jobs);
+                                        const std::vector<Job>& jobs, const std::string& called);
 
 }  // namespace podrun::jobs

@@ -24,7 +24,6 @@ void show_output(session::Session& here, const std::string& name) {
   LogRequest request{.name = name};
   session::RunSpec run = list_run(here.spec(), name);
   find_job(here, run, request);
-  run.view.label = output::Label::none;
   show_log(here, std::move(run), {0}, request);
 }
 

@@ -59,21 +59,9 @@ void check_end(const LogFrames& frames, const supervisor::ProgramReader& reader,
 
 }  // namespace
 
-JobAnswers find_job(session::Session& session, const session::RunSpec& run, LogRequest& request) {
-  JobAnswers jobs = ask_jobs(session, run);
-  if (jobs.answers.result.interrupted_by) return jobs;
-  const std::vector<hosts::Host>& hosts = run.plan.hosts;
-  request.places.clear();
-  for (const ListedJobs& each : jobs.listed) {
-    const Job* job = each.list.shown();
-    if (job != nullptr && !job->place.empty()) request.places.emplace(hosts[each.host].worker, job->place);
-  }
-  session.say(describe_strays(request.name, hosts, jobs.listed));
-  return jobs;
-}
-
-LogFollow::LogFollow(LogRequest request, std::vector<hosts::Host> hosts)
+LogFollow::LogFollow(LogRequest request, std::vector<hosts::Host> hosts, const KeptLog* kept)
     : request_(std::move(request)), hosts_(std::move(hosts)), followed_(hosts_.size()) {
+  if (kept) kept_lines_.emplace(kept->hosts, request_.timestamps);
   constexpr std::uint64_t kBeyondAll = 1'000'000'000'000'000;  // logs.sh sends what follows
   if (!request_.is_silent) return;
   for (FollowedHost& host : followed_) host.out = host.err = kBeyondAll;
@@ -110,7 +98,11 @@ asio::awaitable<void> LogFollow::prepare(std::size_t host, supervisor::Supervise
   std::vector<std::string> words = words_for(host, supervised.directory()).list();
   supervisor::StartedProgram program = co_await supervised.start_program(script, std::move(words));
   supervisor::ProgramReader reader(std::move(program));
-  followed.heard_at = std::chrono::steady_clock::now();
+  if (followed.heard_at == run::TimePoint{}) {
+    followed.heard_at = std::chrono::steady_clock::now();
+    const auto silence = request_.silences.find(hosts_[host].worker);
+    if (silence != request_.silences.end()) followed.heard_at -= silence->second;
+  }
   LogFrames frames(
       [&](const LogPiece& piece) {
         std::uint64_t& next = piece.stream == StreamId::out ? followed.out : followed.err;
@@ -123,16 +115,21 @@ asio::awaitable<void> LogFollow::prepare(std::size_t host, supervisor::Supervise
         if (piece.bytes.empty()) return;
         followed.heard_at = std::chrono::steady_clock::now();
         followed.bytes += piece.bytes.size();
-        output.write(host, piece.stream, Chunk(text_of(piece, followed)));
+        std::string text = text_of(piece, followed);
+        // What podrun itself could not say in its log is on stderr.
+        if (kept_lines_ && piece.stream == StreamId::out) return kept_lines_->pass_on(text, output);
+        output.write(host, piece.stream, Chunk(std::move(text)));
       },
       [&](const LogNote& note) { followed.times.add(note, std::chrono::system_clock::now()); });
   for (;;) {
     const std::optional<Chunk> bytes = co_await reader.read();
     if (!bytes) break;
     frames.feed(bytes->bytes());
+    if (kept_lines_) co_await kept_lines_->wait_for_room(output);
     if (!output.has_room(host)) co_await output.wait_for_room(host);
   }
   check_end(frames, reader, request_.name);
+  if (kept_lines_) kept_lines_->end(output);
   followed.is_open = frames.state()->ends_with(" open");
   if (request_.follow) followed.exit_status = exit_status_of(*frames.state());
 }
@@ -148,7 +145,7 @@ class LogMode final : public session::CommandMode,
                       private session::RunWatch {
  public:
   LogMode(const session::RunSpec& run, const session::Session& session, LogFollow& follow)
-      : CommandMode(run, session), follow_(follow) {}
+      : CommandMode(run, session), follow_(follow), called_(session.spec().called) {}
 
   void begin(output::Output& output) override {
     CommandMode::begin(output);
@@ -184,9 +181,8 @@ class LogMode final : public session::CommandMode,
     if (policy.interrupted_by()) {
       if (json()) json()->end(output, policy, status);
       if (const auto hosts = not_ended(); follow_.request().follow && !hosts.empty())
-        output.say(
-            fmt::format("podrun: {0} goes on (podrun logs -f {0} follows it, podrun stop {0} stops it)",
-                        follow_.request().name));
+        output.say(fmt::format("podrun: {0} goes on ({1} logs -f {0} follows it, {1} stop {0} stops it)",
+                               follow_.request().name, called_));
       return;
     }
     CommandMode::print_final_report(output, policy, status);
@@ -249,8 +245,7 @@ class LogMode final : public session::CommandMode,
         shown.failed = *followed.exit_status != 0;
       } else if (shown.state == run::RunPolicy::State::connecting && shown.stage == kJobLog) {
         shown.state = run::RunPolicy::State::running;
-        shown.since = follow_.request().is_silent ? std::chrono::steady_clock::now()
-                                                  : std::max(shown.since, followed.heard_at);
+        shown.since = follow_.request().is_silent ? std::chrono::steady_clock::now() : followed.heard_at;
       }
     }
   }
@@ -274,6 +269,7 @@ class LogMode final : public session::CommandMode,
   }
 
   LogFollow& follow_;
+  const std::string called_;
   output::Output* output_ = nullptr;
   std::optional<std::size_t> failed_first_ = std::nullopt;
   bool is_failure_told_ = false;
@@ -294,7 +290,8 @@ session::RunResult show_log(session::Session& session, session::RunSpec run,
   run.plan.limits.resumes = true;
   run.reports_first_failures = true;
   if (request.follow) run.view.dedup_limits.window += kLongestPause;
-  LogFollow follow(request, run.plan.hosts);
+  const std::optional<KeptLog> kept = show_as_kept(session, request, run);
+  LogFollow follow(request, run.plan.hosts, kept ? &*kept : nullptr);
   LogMode mode(run, session, follow);
   return session.run(run, mode);
 }

@@ -12,7 +12,8 @@
 #include <asio/awaitable.hpp>
 
 #include "podrun/hosts/host.hpp"
-#include "podrun/jobs/ask_jobs.hpp"
+#include "podrun/jobs/kept_log.hpp"
+#include "podrun/jobs/log_request.hpp"
 #include "podrun/jobs/log_times.hpp"
 #include "podrun/output/output.hpp"
 #include "podrun/session/session.hpp"
@@ -20,24 +21,6 @@
 #include "podrun/supervisor/supervised.hpp"
 
 namespace podrun::jobs {
-
-struct LogRequest {
-  std::string name;
-  std::map<std::size_t, std::string> places =
-      {};                    ///< by worker number: of hosts that have it by another list
-  std::uint64_t number = 0;  ///< the start of the job; 0: the newest of each host
-  bool follow = false;       ///< until the job has ended
-  std::optional<std::size_t> tail = std::nullopt;  ///< only this many last lines of each stream
-  std::string grep = {};    ///< only lines that match this expression of grep -E; empty: all
-  bool timestamps = false;  ///< in front of each line; not with `grep`
-  std::optional<run::TimePoint> since = std::nullopt;        ///< only output that came later
-  bool is_silent = false;                                    ///< nothing of the output: only the end counts
-  std::optional<run::TimePoint> gives_up_at = std::nullopt;  ///< with the exit status 124
-  std::optional<std::chrono::seconds> time_limit = std::nullopt;  ///< from the start to then
-};
-/// Makes the run of list_run() for the job. Sets LogRequest::places, and says which hosts have the job by
-/// another list.
-JobAnswers find_job(session::Session& session, const session::RunSpec& run, LogRequest& request);
 
 /// RunResult::interrupted_by where LogRequest::gives_up_at has come.
 inline constexpr int kSignalOfLimit = SIGALRM;
@@ -50,7 +33,7 @@ struct FollowedHost {
   bool has_gap = false;  ///< output was removed, or found no room on the disk
   bool is_open = false;  ///< the job has ended, but processes that it left have its output open
   std::optional<int> exit_status = std::nullopt;  ///< of the job, once it has ended; 255: it is not known
-  run::TimePoint heard_at = {};                   ///< when output came last, or since it has been followed
+  run::TimePoint heard_at = {};                   ///< when it last printed, as far as that is known
   LogTimes times = {};                            ///< with timestamps
   std::uint64_t bytes = 0;                        ///< that have come
 };
@@ -59,7 +42,8 @@ struct FollowedHost {
 /// continues with the next byte.
 class LogFollow {
  public:
-  LogFollow(LogRequest request, std::vector<hosts::Host> hosts);
+  /// `kept`: the log is that of a run on these hosts; null: the job's own.
+  LogFollow(LogRequest request, std::vector<hosts::Host> hosts, const KeptLog* kept = nullptr);
 
   /// Returns when the job has ended there (with `follow`), or all of its output was written. Throws
   /// HostError.
@@ -75,6 +59,7 @@ class LogFollow {
   const LogRequest request_;
   const std::vector<hosts::Host> hosts_;
   std::vector<FollowedHost> followed_;
+  std::optional<KeptLines> kept_lines_;
 };
 
 /// The command of each host after LogFollow::prepare(): exits with the job's status if the job was followed,

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/text.hpp"
+#include "podrun/hosts/remembered.hpp"
 #include "podrun/jobs/job_words.hpp"
 #include "podrun/output/label.hpp"
 
@@ -52,6 +53,8 @@ class Management {
   }
 
  private:
+  const std::string& called() const { return session_.spec().called; }
+
   /// Before anything is removed: a job that runs on one host keeps its files on all. The exit status.
   int leave_out_active() {
     const session::RunSpec run = list_run(session_.spec(), join(plan_.names, " "));
@@ -71,7 +74,7 @@ class Management {
     const std::set<std::string> can_stop = names_of(jobs, Which::active_here);
     for (const std::string& name : active) {
       const std::string advice =
-          can_stop.contains(name) ? fmt::format(" (podrun stop {} stops it)", name) : "";
+          can_stop.contains(name) ? fmt::format(" ({} stop {} stops it)", called(), name) : "";
       session_.say({fmt::format("{} runs: not removed{}", name, advice)});
       session_.say(describe_strays(name, run.plan.hosts, jobs.listed));
     }
@@ -90,6 +93,10 @@ class Management {
         session_.say(describe_strays(name, hosts, jobs_.listed));
     }
     if (plan_.action == JobAction::stop) name_unanswered(hosts);
+    if (plan_.action == JobAction::list) {
+      if (const auto silent = silent_hosts(hosts, jobs_.listed))
+        hosts::remember_silent_now(*silent, session_.probe());
+    }
     return std::max({jobs_.answers.result.status, print(hosts), judge()});
   }
 
@@ -103,9 +110,9 @@ class Management {
     }
     if (missing.empty() || jobs.listed.empty()) return;
     const std::string all = join(plan_.names, " ");
-    session_.say({fmt::format("{0} may still run on {1} (podrun stop {0}, when {2})", all,
+    session_.say({fmt::format("{0} may still run on {1} ({3} stop {0}, when {2})", all,
                               output::fold_hosts(hosts, missing),
-                              missing.size() == 1 ? "it answers" : "they answer")});
+                              missing.size() == 1 ? "it answers" : "they answer", called())});
   }
 
   std::string describe(const std::vector<hosts::Host>& hosts, const std::vector<ListedJobs>& listed) const {
@@ -137,7 +144,7 @@ class Management {
       const bool is_missing = !found.contains(name) && !jobs.listed.empty();
       if (is_missing) session_.say({fmt::format("there is no job {} on these hosts", name)});
       if (plan_.action == JobAction::remove && active.contains(name))
-        session_.say({fmt::format("{0} runs: not removed there (podrun stop {0} stops it)", name)});
+        session_.say({fmt::format("{0} runs: not removed there ({1} stop {0} stops it)", name, called())});
       failed = failed || is_missing || (plan_.action != JobAction::list && active.contains(name));
     }
     return failed ? kFailedStatus : 0;

@@ -33,7 +33,7 @@ podrun_umask=$(umask)
 umask 077
 podrun_job_mark=$PODRUN_RUN_ID.job-$PODRUN_WORKER-$PODRUN_JOB.
 podrun_put "$podrun_job/mark" "$podrun_job_mark" && podrun_put "$podrun_job/command" "$podrun_shown" || exit 125
-if [ "$podrun_kept" ]; then podrun_put "$podrun_job/kept" "$podrun_kept" && : >"$podrun_job/tries" && : >"$podrun_job/doing" || exit 125; fi
+if [ "$podrun_kept" ]; then podrun_put "$podrun_job/kept" "$podrun_kept" && : >"$podrun_job/tries" && : >"$podrun_job/doing" && : >"$podrun_job/hosts" || exit 125; fi
 (
   podrun_path=$PATH
   podrun_dir=$podrun_files

@@ -2,12 +2,14 @@
 // The text before lines and its colours.
 #include "podrun/output/label.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "podrun/base/text.hpp"
 #include "podrun/base/worker_numbers.hpp"
 #include "podrun/output/escape.hpp"
 
@@ -17,7 +19,11 @@ namespace {
 // Cyan, yellow, green, magenta, blue, then their bright forms. Red is reserved for errors.
 constexpr std::array kPalette = {36, 33, 32, 35, 34, 96, 93, 92, 95, 94};
 
-std::string label_text(Label label, const hosts::Host& host) {
+constexpr char kStoredErr = '!';
+
+std::string label_text(Label label, const hosts::Host& host, StreamId stream) {
+  if (label == Label::stored)
+    return fmt::format("{}{}", host.worker, stream == StreamId::err ? kStoredErr : ':');
   if (label == Label::worker) return fmt::format("{}:", host.worker);
   if (label == Label::host) return fmt::format("{}:", escape_controls(host.name));
   if (label == Label::both) return fmt::format("{} {}:", host.worker, escape_controls(host.name));
@@ -44,7 +50,16 @@ Color choose_color(ColorMode mode, const ColorEnvironment& environment, bool is_
 
 std::string line_label(Label label, const hosts::Host& host, StreamId stream, Color color) {
   if (label == Label::none) return {};
-  return paint(label_text(label, host), &host, stream, color);
+  return paint(label_text(label, host, stream), &host, stream, color);
+}
+
+std::optional<StoredLine> read_stored_line(std::string_view line) {
+  const std::size_t end = std::min(line.find_first_not_of("0123456789"), line.size());
+  const std::optional<std::size_t> worker = to_number(line.substr(0, end));
+  const std::string_view rest = line.substr(end);
+  if (!worker || rest.size() < 2 || rest[1] != ' ' || (rest[0] != ':' && rest[0] != kStoredErr))
+    return std::nullopt;
+  return StoredLine{*worker, rest[0] == kStoredErr ? StreamId::err : StreamId::out, rest.substr(2)};
 }
 
 std::string fold_hosts(const std::vector<hosts::Host>& all, std::span<const std::size_t> hosts) {
@@ -65,8 +80,8 @@ std::string lines_label(Label label, const std::vector<hosts::Host>& all, std::s
   const hosts::Host& first = all[hosts.front()];
   if (hosts.size() == 1) {
     const bool named = label == Label::host || label == Label::both;
-    return paint(named ? label_text(label, first) : fmt::format("[{}]:", first.worker), &first, stream,
-                 color);
+    return paint(named ? label_text(label, first, stream) : fmt::format("[{}]:", first.worker), &first,
+                 stream, color);
   }
   if (hosts.size() == all.size()) return paint("all:", nullptr, stream, color);
   const bool are_most = 2 * hosts.size() > all.size();

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "podrun/base/chunk.hpp"
@@ -26,12 +28,21 @@ struct ColorEnvironment {
 /// An explicit mode wins; else colour is on for a terminal unless NO_COLOR or TERM forbids it.
 Color choose_color(ColorMode mode, const ColorEnvironment& environment, bool is_terminal);
 
-/// The text before each line: `3: `, `tpu-3: `, `3 tpu-3: ` or nothing.
-enum class Label { worker, host, both, none };
+/// The text before each line: `3: `, `tpu-3: `, `3 tpu-3: ` or nothing; `stored`: `3: `, and `3! ` on stderr,
+/// for read_stored_line().
+enum class Label { worker, host, both, none, stored };
 
 /// The label of a host's lines, with the space after it. In colour each host has one of a few colours, stderr
 /// is bold, and all colours are reset before the line's text.
 std::string line_label(Label label, const hosts::Host& host, StreamId stream, Color color);
+
+struct StoredLine {
+  std::size_t worker = 0;
+  StreamId stream = StreamId::out;
+  std::string_view text;
+};
+/// Reads a line with Label::stored. Null: it has none, and is podrun's own.
+std::optional<StoredLine> read_stored_line(std::string_view line);
 
 /// `[0-2,7]`: the worker numbers of the hosts at these indexes.
 std::string fold_hosts(const std::vector<hosts::Host>& all, std::span<const std::size_t> hosts);

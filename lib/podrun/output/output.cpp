@@ -133,7 +133,7 @@ void OutputThread::process(const GivenFinish& /*given*/) {
 
 void OutputThread::show(GivenStatus status) {
   std::optional<Bar> bar = find_bar(status.workers);
-  terminal_->say_status(std::move(status.text), std::move(bar));
+  terminal_->say_status(std::move(status.text), std::move(bar), status.list);
 }
 
 std::optional<Bar> OutputThread::find_bar(const std::vector<std::size_t>& workers) const {
@@ -272,9 +272,9 @@ void Output::show(std::string bytes, bool keeps_messages) {
   enqueue(GivenScreen{std::move(bytes), keeps_messages});
 }
 
-void Output::say_status(StatusText text, std::vector<std::size_t> workers) {
+void Output::say_status(StatusText text, std::vector<std::size_t> workers, std::vector<std::string> list) {
   ++items_given_;
-  body_->say_status({std::move(text), std::move(workers)});
+  body_->say_status({std::move(text), std::move(workers), std::move(list)});
 }
 
 void Output::finish() {

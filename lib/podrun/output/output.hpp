@@ -55,6 +55,7 @@ using Given = std::variant<GivenBytes, GivenNames, GivenStart, GivenEnd, GivenTe
 struct GivenStatus {
   StatusText text;
   std::vector<std::size_t> workers;
+  std::vector<std::string> list;  ///< what Enter prints, see Terminal::keep_status()
 };
 
 /// A failed write; later output there is discarded.
@@ -207,7 +208,7 @@ class Output {
 
   /// Sets the text of the status line, with all hosts' worker numbers if it shows their progress bars. Empty
   /// text removes the line before anything given later is written.
-  void say_status(StatusText text, std::vector<std::size_t> workers = {});
+  void say_status(StatusText text, std::vector<std::size_t> workers = {}, std::vector<std::string> list = {});
   /// The user has typed this many lines on the terminal, below the status line.
   void lines_typed(std::size_t lines) { body_->lines_typed(lines); }
 

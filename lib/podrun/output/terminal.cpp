@@ -151,19 +151,21 @@ std::chrono::steady_clock::duration Terminal::time_in_flush() const {
   return flush_began_ ? time_in_flush_ + (std::chrono::steady_clock::now() - *flush_began_) : time_in_flush_;
 }
 
-void Terminal::write_status_file(const StatusText& text) {
+void Terminal::write_status_file(const StatusText& text, const std::vector<std::string>& list) {
   constexpr std::chrono::seconds kBetween{2};
   const TimePoint now = std::chrono::steady_clock::now();
   if (file_written_ != TimePoint::min() && now < file_written_ + kBetween) return;
-  std::string line = compose_status(text, std::nullopt, charset_, std::numeric_limits<std::size_t>::max());
-  if (line == status_in_file_) return;
-  if (!replace_file(status_file_, line + '\n')) return;
-  status_in_file_ = std::move(line);
+  std::string lines =
+      compose_status(text, std::nullopt, charset_, std::numeric_limits<std::size_t>::max()) + '\n';
+  for (const std::string& line : list) lines += line + '\n';
+  if (lines == status_in_file_) return;
+  if (!replace_file(status_file_, lines)) return;
+  status_in_file_ = std::move(lines);
   file_written_ = now;
 }
 
-void Terminal::say_status(StatusText text, std::optional<Bar> bar) {
-  if (!status_file_.empty() && !text.empty()) write_status_file(text);
+void Terminal::say_status(StatusText text, std::optional<Bar> bar, const std::vector<std::string>& list) {
+  if (!status_file_.empty() && !text.empty()) write_status_file(text, list);
   if (text.empty()) write_status(status_.erase());
   status_.say(std::move(text), std::move(bar));
 }

@@ -79,10 +79,11 @@ class Terminal {
     status_ = StatusLine(charset);
     charset_ = charset;
   }
-  /// From now on this file has what the status line says, as one line; it changes every two seconds at most.
+  /// From now on this file has what the status line says, as one line, and then the list that goes with it;
+  /// it changes every two seconds at most.
   void keep_status(std::string path) { status_file_ = std::move(path); }
   /// Sets the status line. Empty text removes it at once.
-  void say_status(StatusText text, std::optional<Bar> bar);
+  void say_status(StatusText text, std::optional<Bar> bar, const std::vector<std::string>& list = {});
   /// The user has typed this many lines on the terminal.
   void lines_typed(std::size_t lines);
   /// Paints the status line if it is due, everything is written, and the output's last line is complete.
@@ -119,7 +120,7 @@ class Terminal {
   const Stream& stream_of(StreamId stream) const { return streams_[index_of(stream)]; }
   int err_fd() const { return stream_of(StreamId::err).fd; }
   void write_status(std::string_view bytes);
-  void write_status_file(const StatusText& text);
+  void write_status_file(const StatusText& text, const std::vector<std::string>& list);
   std::string as_shown(std::string_view message) const;
   void say_kept();
   void leave_screen_at_once();

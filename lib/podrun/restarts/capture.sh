@@ -30,23 +30,23 @@ podrun_time_is_left() {
   IFS=" ." read -r podrun_up _ </proc/uptime
   [ $podrun_up -lt $podrun_end ]
 }
-# PID: what the kernel says of it (its stack only to root), and its Python stacks.
+# PID: its Python stacks, and what the kernel says of it (its stack only to root).
 podrun_show_process() {
   podrun_read_stat $1 || return
   podrun_read_name $1
   echo "== pid $1 ($podrun_name), state $podrun_its_state, $podrun_its_threads threads"
   tr '\000\n' '  ' <$podrun_proc/cmdline | tail -c 300
   echo
-  for podrun_file in wchan syscall stack; do
+  case $podrun_name in
+    python* | pt_main*) if command -v py-spy >/dev/null; then podrun_limit 20 py-spy dump --pid $1; fi ;;
+  esac
+  for podrun_file in wchan stack syscall; do
     if [ -r $podrun_proc/$podrun_file ]; then
       echo "-- $podrun_file"
       podrun_limit 5 head -n 40 $podrun_proc/$podrun_file
       echo
     fi
   done
-  case $podrun_name in
-    python* | pt_main*) if command -v py-spy >/dev/null; then podrun_limit 20 py-spy dump --pid $1; fi ;;
-  esac
 }
 # PID: asks the flight recorder of PyTorch to write its file. Opening the pipe waits where nobody reads it.
 podrun_record_flight() {

@@ -7,8 +7,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cctype>
-#include <map>
 #include <utility>
 
 #include <asio/redirect_error.hpp>
@@ -19,11 +17,11 @@
 #include "podrun/base/descriptor.hpp"
 #include "podrun/base/expect.hpp"
 #include "podrun/base/file_system.hpp"
-#include "podrun/base/text.hpp"
 #include "podrun/hosts/host_name.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/restarts/scripts.hpp"
+#include "podrun/restarts/stall_report.hpp"
 
 namespace podrun::restarts {
 namespace {
@@ -43,40 +41,7 @@ const Chunk& capture_script() {
   return script;
 }
 
-/// Words with a digit differ from host to host: pids, addresses, times.
-std::string without_numbers(std::string_view text) {
-  const auto is_alnum = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
-  std::string key;
-  while (!text.empty()) {
-    const auto word = std::find_if_not(text.begin(), text.end(), is_alnum);
-    const std::string_view taken = text.substr(0, static_cast<std::size_t>(word - text.begin()));
-    key += std::any_of(taken.begin(), taken.end(), is_digit) ? "0" : taken;
-    text.remove_prefix(taken.size());
-    if (text.empty()) break;
-    key += text.front();
-    text.remove_prefix(1);
-  }
-  return key;
-}
-
 }  // namespace
-
-std::string fold_captures(const std::vector<hosts::Host>& hosts, const std::vector<Captured>& captured) {
-  std::vector<std::pair<const Captured*, std::vector<std::size_t>>> groups;
-  std::map<std::string, std::size_t> known;
-  for (const Captured& each : captured) {
-    const auto [group, is_new] = known.try_emplace(without_numbers(each.text), groups.size());
-    if (is_new) groups.push_back({&each, {}});
-    groups[group->second].second.push_back(each.host);
-  }
-  std::string text;
-  for (const auto& [first, of] : groups) {
-    text += fmt::format("{} ({})\n", output::fold_hosts(hosts, of), of.size());
-    for (const std::string_view line : split(trim_space(first->text), '\n'))
-      text += "  " + output::escape_controls(line) + '\n';
-  }
-  return text;
-}
 
 bool ProgressReader::read(const Regex& progress, std::string_view bytes) {
   constexpr std::size_t kMostOfLine = 4096;
@@ -200,17 +165,11 @@ asio::awaitable<std::optional<std::vector<Captured>>> StallWatch::capture(run::F
   co_return std::move(answers->captured);
 }
 
-/// The beginning, and where all of it is.
+/// Some of each group, and where all of it is.
 void StallWatch::show_captured(const std::vector<Captured>& captured, output::Output& output) const {
-  const std::string folded = fold_captures(hosts_, captured);
-  const std::vector<std::string_view> lines = split(trim_space(folded), '\n');
-  const std::size_t shown = std::min(lines.size(), kShownLines);
-  for (std::size_t i = 0; i < shown; ++i) output.say("    " + std::string(lines[i]));
-  if (directory_.empty()) return;
-  const std::string what = lines.size() > shown
-                               ? fmt::format("{} more lines and all hosts are", lines.size() - shown)
-                               : "all of it is";
-  output.say(fmt::format("podrun: {} in {}", what, output::escape_controls(directory_)));
+  for (const std::string& line : describe_captures(hosts_, captured, kShownLines)) output.say("    " + line);
+  if (!directory_.empty())
+    output.say(fmt::format("podrun: all of it is in {}", output::escape_controls(directory_)));
 }
 
 /// Failures are ignored: the beginning of it is printed.

@@ -15,6 +15,7 @@
 #include "podrun/base/regex.hpp"
 #include "podrun/hosts/host.hpp"
 #include "podrun/restarts/restart_policy.hpp"
+#include "podrun/restarts/stall_report.hpp"
 #include "podrun/session/mode.hpp"
 
 namespace podrun::restarts {
@@ -36,14 +37,6 @@ class ProgressReader {
   std::string line_ = {};  ///< its last bytes
   bool has_matched_ = false;
 };
-
-/// Stacks and more of one host.
-struct Captured {
-  std::size_t host = 0;
-  std::string text = {};
-};
-/// `[0-30] (31)`, the text below it, and so on: hosts whose texts differ in numbers only are shown once.
-std::string fold_captures(const std::vector<hosts::Host>& hosts, const std::vector<Captured>& captured);
 
 /// Looks whether the hosts of a try have stalled: then shows and stores what they do, looks again, and stops
 /// them. See --stall in docs/restarts.md.

@@ -17,6 +17,7 @@ output::View make_line_view(const View& options, const hosts::Probe& probe,
   view.quiet = options.quiet;
   view.timestamps = options.timestamps;
   if (options.json) view.shown_on = {StreamId::err, StreamId::err};
+  if (options.label == output::Label::stored) view.timestamps = false;  // a log has its own
   for (const StreamId stream : {StreamId::out, StreamId::err}) {
     const std::size_t i = index_of(stream);
     const bool is_terminal = terminal.is_terminal(view.shown_on[i]);
@@ -44,6 +45,16 @@ output::SpoolSpace spool_space(const hosts::Probe& probe) {
 }
 
 }  // namespace
+
+View stored_view(View view) {
+  view.label = output::Label::stored;
+  view.color = output::ColorMode::never;
+  view.controls = output::Controls::pass;
+  view.dedup.reset();
+  view.dedup_ignored.clear();
+  view.rank0 = view.gather = false;
+  return view;
+}
 
 Sinks make_sinks(const std::vector<hosts::Host>& hosts, const View& options, const hosts::Probe& probe,
                  output::Terminal& terminal) {

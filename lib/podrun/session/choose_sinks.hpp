@@ -37,6 +37,9 @@ struct View {
   bool compares_lines() const { return dedup || !dedup_ignored.empty(); }
 };
 
+/// Every line of every host, as read_stored_line() reads it, in one stream: for a log that others view later.
+View stored_view(View view);
+
 /// The receivers of the hosts' output.
 struct Sinks {
   std::vector<std::shared_ptr<output::Sink>> all;

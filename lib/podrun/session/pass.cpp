@@ -43,8 +43,9 @@ Session::Pass::Pass(Shared& shared, const RunSpec& spec, const run::RunPlan& pla
       spec_(spec),
       plan_(plan),
       mode_(mode),
-      output_(std::in_place, executor_, plan.hosts.size(), mode.make_sinks(*shared.spec.terminal),
-              shared.spec.terminal, [this](const output::WriteError& error) { cannot_write(error); }),
+      output_(std::in_place, executor_, spec.shown.empty() ? plan.hosts.size() : spec.shown.size(),
+              mode.make_sinks(*shared.spec.terminal), shared.spec.terminal,
+              [this](const output::WriteError& error) { cannot_write(error); }),
       fan_out_(plan, world()),
       notices_(executor_, plan, fan_out_.policy(), *output_,
                spec.reports_first_failures && !shared.spec.terminal->is_terminal(StreamId::err)
@@ -57,6 +58,7 @@ Session::Pass::Pass(Shared& shared, const RunSpec& spec, const run::RunPlan& pla
             if (const HostPreparation* const preparation = mode_.preparation()) preparation->complete(status);
           },
           spec.own_words),
+      silence_(shared.io, [this] { return status_.status(); }),
       relay_(shared.signals, fan_out_, status_, plan.limits,
              {.leave = [this] { leave(); },
               .takes =
@@ -237,8 +239,10 @@ asio::awaitable<Session::Pass::Next> Session::Pass::to_the_end() {
     });
   }
   if (shared_.spec.needs_reader) watch_reader();
+  if (spec_.remembers_silent && shared_.spec.owns_process) silence_.start();
   co_await fan_out_.run();
   run_over_ = true;
+  silence_.stop();
   watch_timer_.cancel();
   reader_timer_.cancel();
   if (watch) {

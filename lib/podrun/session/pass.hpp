@@ -25,6 +25,7 @@
 #include "podrun/run/input.hpp"
 #include "podrun/session/run_signals.hpp"
 #include "podrun/session/session.hpp"
+#include "podrun/session/silence_watch.hpp"
 #include "podrun/session/status_display.hpp"
 
 namespace podrun::session {
@@ -115,6 +116,7 @@ class Session::Pass {
   run::FanOut fan_out_;
   report::RunNotices notices_;
   StatusDisplay status_;
+  SilenceWatch silence_;
   SignalRelay relay_;
 };
 

@@ -49,6 +49,7 @@ RunSpec users_command(const SessionSpec& session, supervisor::Command command) {
   RunSpec run = begin_spec(session, supervisor::build_command(command));
   run.command = std::move(command);
   run.reports_first_failures = true;
+  run.remembers_silent = true;
   return run;
 }
 

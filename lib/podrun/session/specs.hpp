@@ -34,6 +34,7 @@ constexpr int kQuiet = -1;
 struct SessionSpec {
   std::vector<hosts::Host> hosts = {};
   std::vector<std::string> notes = {};  ///< about the hosts, for the user; the first run prints them
+  std::string called = "podrun";        ///< begins a command for the same hosts, in hints: `podrun -H a,b`
   reach::ReachPlan reach = {};
   run::Limits limits = {};  ///< fanout, connect timeout, retries, grace period; else the defaults
   std::chrono::seconds orphan_timeout = kDefaultOrphanTimeout;
@@ -66,13 +67,15 @@ struct RunSpec {
   std::optional<report::FilesToSend> files = std::nullopt;
   std::vector<std::string> notes = {};  ///< printed when the run begins
   View view = {};
-  bool feeds_input = false;   ///< standard input is copied to every host
+  std::vector<hosts::Host> shown = {};  ///< whose output it shows; empty: that of its own hosts
+  bool feeds_input = false;             ///< standard input is copied to every host
   bool input_unsent = false;  ///< standard input has no use in this run, which may surprise the user
   std::string home = {};      ///< of the user of this machine
   report::RemoteBy remote_by = report::RemoteBy::ssh;
   /// How to run again on these workers; empty: it cannot be said.
   std::function<std::string(const std::string& workers)> retry_command = nullptr;
   bool reports_first_failures = false;  ///< at once, while others go on, where no status line shows them
+  bool remembers_silent = false;        ///< while it goes on, see SilenceWatch
   bool enter_lists_hosts = true;  ///< else the lines that are typed during the run are for a later prompt
   std::optional<report::TryNumber> number = std::nullopt;  ///< of a command that may start again
   /// Whether this was certainly the last try, for --json; null: it was.

@@ -21,6 +21,7 @@ namespace {
 /// Shorter runs show nothing.
 constexpr std::chrono::milliseconds kNotBefore{500};
 constexpr std::chrono::milliseconds kRefresh{200};
+constexpr std::chrono::seconds kRefreshList{2};
 /// Where nothing can be painted: how often it is seen whether there is something new, and the least time
 /// between two lines.
 constexpr std::chrono::milliseconds kLook{1000};
@@ -80,7 +81,8 @@ void StatusDisplay::arm() {
   timer_.async_wait([this](const std::error_code& error) {
     if (error || !shown_) return;
     refresh();
-    timer_.expires_after(style_.way == output::StatusWay::painted ? kRefresh : kLook);
+    const auto pause = style_.way == output::StatusWay::painted ? kRefresh : kLook;
+    timer_.expires_after(style_.has_list ? kRefreshList : pause);
     arm();
   });
 }
@@ -112,7 +114,8 @@ void StatusDisplay::refresh() {
   }
   std::vector<std::size_t> workers;
   for (const run::HostStatus& host : status.hosts) workers.push_back(host.host->worker);
-  output_.say_status(text(status, now), std::move(workers));
+  output_.say_status(text(status, now), std::move(workers),
+                     style_.has_list ? lines_of_list(status, now) : std::vector<std::string>());
 }
 
 void StatusDisplay::print_line(const run::Status& status, run::TimePoint now) {
@@ -128,11 +131,12 @@ void StatusDisplay::print_line(const run::Status& status, run::TimePoint now) {
 void StatusDisplay::list(TypedLines::Typed typed) {
   output_.lines_typed(1);
   if (typed == TypedLines::Typed::text) return;
-  const run::Status status = this->status();
-  const run::TimePoint now = Clock::now();
+  for (std::string& line : lines_of_list(status(), Clock::now())) output_.say(std::move(line));
+}
+
+std::vector<std::string> StatusDisplay::lines_of_list(const run::Status& status, run::TimePoint now) const {
   std::optional<report::OwnWords> own = own_words(status, now);
-  for (std::string& line : own ? std::move(own->list) : report::status_list(status, now))
-    output_.say(std::move(line));
+  std::vector<std::string> lines = own ? std::move(own->list) : report::status_list(status, now);
   std::vector<run::HostOutcome> failed(status.hosts.size());
   for (std::size_t host = 0; host < failed.size(); ++host) {
     const run::HostStatus& each = status.hosts[host];
@@ -141,7 +145,9 @@ void StatusDisplay::list(TypedLines::Typed typed) {
     else if (each.failed)
       failed[host] = fan_out_.policy().outcomes()[host];
   }
-  for (std::string& line : report::describe_failures(fan_out_.hosts(), failed)) output_.say(std::move(line));
+  for (std::string& line : report::describe_failures(fan_out_.hosts(), failed))
+    lines.push_back(std::move(line));
+  return lines;
 }
 
 TypedLines::TypedLines(const asio::any_io_executor& executor, OnLine on_line)

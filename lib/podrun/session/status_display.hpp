@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <asio/any_io_executor.hpp>
 #include <asio/posix/stream_descriptor.hpp>
@@ -23,8 +25,9 @@ namespace podrun::session {
 struct StatusStyle {
   output::StatusWay way = output::StatusWay::none;
   output::Charset charset = output::Charset::ascii;
-  bool lists = false;    ///< at Enter
-  bool has_rate = true;  ///< how much the hosts print
+  bool lists = false;     ///< at Enter
+  bool has_rate = true;   ///< how much the hosts print
+  bool has_list = false;  ///< what Enter prints goes with the line, for Terminal::keep_status()
 };
 
 /// `input_is_used`: standard input is for something else than Enter.
@@ -66,6 +69,8 @@ class StatusDisplay {
   StatusDisplay(const asio::any_io_executor& executor, const run::FanOut& fan_out, output::Output& output,
                 const StatusStyle& style, Complete complete, report::OwnWordsFor own_words);
 
+  /// What it shows now.
+  run::Status status() const;
   /// Goes on, after hide().
   void show();
   /// Like show(), for a run that begins only now.
@@ -80,7 +85,7 @@ class StatusDisplay {
   void refresh();
   void print_line(const run::Status& status, run::TimePoint now);
   void list(TypedLines::Typed typed);
-  run::Status status() const;
+  std::vector<std::string> lines_of_list(const run::Status& status, run::TimePoint now) const;
   std::optional<report::OwnWords> own_words(const run::Status& status, run::TimePoint now) const;
   output::StatusText text(const run::Status& status, run::TimePoint now) const;
 

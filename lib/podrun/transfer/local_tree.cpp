@@ -30,7 +30,7 @@
 namespace podrun::transfer {
 namespace {
 
-constexpr std::uint32_t kPermissions = 07777;
+constexpr std::uint32_t kAllModeBits = 07777;
 
 [[noreturn]] void fail(const std::string& path) {
   throw UsageError(fmt::format("push: {}: {}", path, lower_first(errno_text())));
@@ -58,7 +58,7 @@ Seen see(int directory, const char* name, Entry& entry) {
   if (S_ISREG(status.st_mode)) {
     entry.kind = Kind::file;
     entry.size = static_cast<std::uint64_t>(status.st_size);
-    entry.mode = status.st_mode & kPermissions;
+    entry.mode = status.st_mode & kAllModeBits;
     entry.identity = {.device = status.st_dev, .inode = status.st_ino, .owner = status.st_uid};
     return can_read(directory, name, status) ? Seen::copied : Seen::unreadable;
   }
@@ -171,7 +171,7 @@ class LocalTree::Walk {
     if (status.st_dev == home_.st_dev && status.st_ino == home_.st_ino) tree_.home_ = local("");
     Entry itself{.path = source_.prefix + path_,
                  .mtime = status.st_mtim.tv_sec,
-                 .mode = status.st_mode & kPermissions,
+                 .mode = status.st_mode & kAllModeBits,
                  .source = index_,
                  .kind = Kind::directory};
     if (!itself.path.empty()) itself.path.pop_back();

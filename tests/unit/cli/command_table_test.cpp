@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -66,6 +67,15 @@ TEST_F(CommandTable, ShowsEachOptionOnThePagesOfItsCommandsOnly) {
       if (row.takes_option(option)) expected.insert(option.key());
     }
     EXPECT_EQ(options_on(command_page(row, table_, 80)), expected) << row.name;
+  }
+}
+
+TEST_F(CommandTable, HasAPageOfOneScreenForEachCommand) {
+  for (const CommandRow& row : rows_) {
+    const std::string page = short_command_page(row, table_, 80);
+    EXPECT_LE(std::count(page.begin(), page.end(), '\n'), 50) << row.name;
+    for (const OptionEntry& option : table_.entries())
+      EXPECT_TRUE(option.owner != row.name || options_on(page).contains(option.key())) << option.key();
   }
 }
 

@@ -53,6 +53,22 @@ TEST(Remembered, AreTheHostsThatFailed) {
               MatchesRegex(R"(\[1,3\] failed in the run of [0-9]+-[0-9]+-[0-9]+ [0-9]+:[0-9]+)"));
 }
 
+TEST(Remembered, AreThoseOfTheRunThatGoesOn) {
+  const test::TempDirectory directory;
+  FakeProbe probe;
+  probe.variables["HOME"] = directory.path("home");
+  const std::vector<Host> hosts = named({"a", "b"});
+  const std::string file = directory.path("home/.local/state/podrun/silent_hosts");
+  remember(Remembered::silent, {hosts[1]}, probe);
+  remember_silent_now({hosts[0]}, probe);
+  probe.files[file] = make_system_probe()->read_file(file).value_or("none");
+  EXPECT_EQ(recall(Remembered::silent, hosts, probe).workers, "0");
+  remember_silent_now({}, probe);
+  probe.files[file] = make_system_probe()->read_file(file).value_or("none");
+  EXPECT_THAT(error_of(Remembered::silent, hosts, probe),
+              testing::StartsWith("--workers silent: no host is silent in the run of "));
+}
+
 TEST(Remembered, AreNotBelievedIfOthersMayWriteTheFile) {
   const test::TempDirectory directory;
   FakeProbe probe;

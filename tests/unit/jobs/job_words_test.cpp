@@ -30,6 +30,23 @@ class JobWordsTest : public testing::Test {
   std::vector<ListedJobs> listed_;
 };
 
+TEST_F(JobWordsTest, NamesTheHostThatIsSilent) {
+  for (std::size_t host = 0; host < 4; ++host)
+    add(host, {.name = "train", .state = JobState::running, .output = host == 2 ? 90s : 4s, .command = "x"});
+  EXPECT_THAT(lines(), ElementsAre("train  running [0-3]  output 4 s ago, [2] 1 min ago  x"));
+  const auto silent = silent_hosts(hosts_, listed_);
+  ASSERT_TRUE(silent);
+  ASSERT_EQ(silent->size(), 1U);
+  EXPECT_EQ(silent->front().worker, 2U);
+  listed_[2].list.jobs.front().output.reset();
+  EXPECT_THAT(lines(), ElementsAre("train  running [0-3]  output 4 s ago, [2] never  x"));
+  listed_[2].list.jobs.front().output = 8s;
+  EXPECT_THAT(lines(), ElementsAre("train  running [0-3]  output 8 s ago  x"));
+  EXPECT_TRUE(silent_hosts(hosts_, listed_)->empty());
+  for (ListedJobs& each : listed_) each.list.jobs.front().state = JobState::ended;
+  EXPECT_FALSE(silent_hosts(hosts_, listed_));
+}
+
 TEST_F(JobWordsTest, NamesJobsThatThisMachineKeepsFirst) {
   add(0, {.name = "day", .state = JobState::running, .command = "sleep"});
   Job kept{.name = "train", .state = JobState::running, .is_kept_here = true, .command = "python train.py"};
@@ -121,7 +138,7 @@ TEST_F(JobWordsTest, EscapesTextOfHostsAndFitsItOnALine) {
 std::vector<std::string> start(std::vector<Job> jobs) {
   std::vector<hosts::Host> hosts(jobs.size());
   for (std::size_t host = 0; host < hosts.size(); ++host) hosts[host].worker = host;
-  return describe_start("train", hosts, jobs);
+  return describe_start("train", hosts, jobs, "podrun -H a");
 }
 
 TEST(JobStartWords, SayThatItRunsOrHowItEnded) {
@@ -129,8 +146,9 @@ TEST(JobStartWords, SayThatItRunsOrHowItEnded) {
   const Job missing{
       .name = "train", .state = JobState::ended, .status = 127, .last_line = "sh: x:\x1b not found"};
   const std::string on_one =
-      "podrun: train runs on 1 host (podrun logs -f train shows its output, podrun stop train stops it)";
-  const std::string over = "podrun: train has ended (podrun logs train shows its output)";
+      "podrun: train runs on 1 host (podrun -H a logs -f train shows its output, podrun -H a stop train "
+      "stops it)";
+  const std::string over = "podrun: train has ended (podrun -H a logs train shows its output)";
   EXPECT_THAT(start({running}), ElementsAre(on_one));
   EXPECT_THAT(start({missing, missing}), ElementsAre("podrun: exit 127 [0,1]: sh: x:\\x1b not found", over));
   EXPECT_THAT(start({running, missing}), ElementsAre("podrun: exit 127 [1]: sh: x:\\x1b not found", on_one));

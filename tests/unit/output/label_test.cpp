@@ -31,6 +31,20 @@ TEST(LineLabel, NamesTheHost) {
   EXPECT_EQ(plain(Label::host, make_host(0, "a\x1b[2J")), "a\\x1b[2J: ");
 }
 
+TEST(LineLabel, ReadsWhatIsStored) {
+  for (const StreamId stream : {StreamId::out, StreamId::err}) {
+    const std::string line = line_label(Label::stored, kHost, stream, Color::off) + "4: text";
+    const std::optional<StoredLine> read = read_stored_line(line);
+    ASSERT_TRUE(read) << line;
+    EXPECT_EQ(read->worker, 3U);
+    EXPECT_EQ(read->stream, stream);
+    EXPECT_EQ(read->text, "4: text");
+  }
+  for (const char* const line :
+       {"", "3", "3:", "3:x", ": x", "podrun: x", "-3: x", "3? x", "99999999999999999999: x"})
+    EXPECT_FALSE(read_stored_line(line)) << line;
+}
+
 TEST(LineLabel, ColorsTheLabelAlone) {
   EXPECT_EQ(line_label(Label::worker, kHost, StreamId::out, Color::on), "\x1b[0;35m3:\x1b[0m ");
   EXPECT_EQ(line_label(Label::worker, kHost, StreamId::err, Color::on), "\x1b[0;1;35m3:\x1b[0m ");

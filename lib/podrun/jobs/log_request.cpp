@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/jobs/log_request.hpp"
+
+#include "podrun/jobs/job_words.hpp"
+
+namespace podrun::jobs {
+
+JobAnswers find_job(session::Session& session, const session::RunSpec& run, LogRequest& request) {
+  JobAnswers jobs = ask_jobs(session, run);
+  if (jobs.answers.result.interrupted_by) return jobs;
+  const std::vector<hosts::Host>& hosts = run.plan.hosts;
+  request.places.clear();
+  request.silences.clear();
+  request.kept_start = 0;
+  for (const ListedJobs& each : jobs.listed) {
+    const Job* job = each.list.shown();
+    if (job == nullptr) continue;
+    const std::size_t worker = hosts[each.host].worker;
+    if (!job->place.empty()) request.places.emplace(worker, job->place);
+    if (const auto silence = job->output ? job->output : job->age) request.silences.emplace(worker, *silence);
+    if (job->is_kept_here) request.kept_start = job->number;
+  }
+  session.say(describe_strays(request.name, hosts, jobs.listed));
+  return jobs;
+}
+
+std::optional<KeptLog> show_as_kept(const session::Session& session, const LogRequest& request,
+                                    session::RunSpec& run) {
+  if (request.kept_start == 0) {
+    run.remembers_silent = request.follow && !request.is_silent;
+    return std::nullopt;
+  }
+  std::optional<KeptLog> kept =
+      find_kept_log(session.probe(), request.name, request.number == 0 ? request.kept_start : request.number);
+  if (!kept) {
+    run.view.label = output::Label::none;
+    return std::nullopt;
+  }
+  run.shown = kept->hosts;
+  if (request.follow && !request.is_silent) {
+    run.own_words = [&session, log = *kept](const run::Status&, run::TimePoint) {
+      return words_of_kept_run(session.probe(), log);
+    };
+  }
+  return kept;
+}
+
+}  // namespace podrun::jobs
