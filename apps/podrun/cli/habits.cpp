@@ -103,7 +103,8 @@ std::optional<std::string> answer_to_ansible(const Words& all) {
 /// `tpu-[0-3]`, `a,b`, `tpu-3`, `10.0.0.5`
 bool is_host_list(std::string_view word) {
   const std::size_t number = word.find_last_not_of(kDigits);
-  const bool is_numbered = number != npos && number + 1 < word.size() && word[number] == '-';
+  const bool is_numbered = number != npos && number + 1 < word.size() && word[number] == '-' &&
+                           word.find_first_not_of(kDigits) < number;
   return word.find_first_of("[,") != npos || is_numbered || hosts::is_address(word);
 }
 

@@ -196,7 +196,9 @@ std::string short_command_page(const CommandRow& command, const OptionTable& tab
   text += describe_common(table, &command, width, [&](const OptionEntry& option) {
     return option.owner.empty() && command.takes_option(option);
   });
-  return text + fmt::format("\nMore: podrun {} --help all (every option){}\n", command.name,
+  const std::string all =
+      command.runs_users_command ? "podrun help all" : fmt::format("podrun {} --help all", command.name);
+  return text + fmt::format("\nMore: {} (every option){}\n", all,
                             command.page.empty() ? "" : fmt::format(", podrun help {}", command.page));
 }
 

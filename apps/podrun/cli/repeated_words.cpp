@@ -38,7 +38,8 @@ std::string words_for_hosts(const OptionTable& table) {
   constexpr std::size_t kMost = 300;  // a hint is a line
   std::string words;
   for (const OptionEntry& option : table.entries()) {
-    if (option.row.set != OptionSet::reach || !option.is_on_command_line()) continue;
+    if (option.row.set != OptionSet::reach || option.row.repeat_sets || !option.is_on_command_line())
+      continue;
     const std::string name = option.shown.substr(0, option.shown.find_first_of(", "));
     const bool is_list = option.kind == OptionKind::list;
     const std::vector<GivenValue>& given = option.given;
@@ -50,9 +51,7 @@ std::string words_for_hosts(const OptionTable& table) {
     }
   }
   const bool can_be_shown = words.size() <= kMost && std::ranges::none_of(words, is_control);
-  const bool is_gone =
-      words.find("/dev/fd/") != npos || words.find("-H -") != npos || words.find(" -H ^-") != npos;
-  return can_be_shown && !is_gone ? words : "";
+  return can_be_shown && words.find("/dev/fd/") == npos ? words : "";
 }
 
 Words words_of_run(const OptionTable& table, const Words& left) {

@@ -13,6 +13,7 @@
 #include "podrun/base/file_system.hpp"
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/base/worker_numbers.hpp"
 #include "podrun/hosts/discovery.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/supervisor/environment.hpp"
@@ -133,6 +134,17 @@ bool reads_what_is_gone(const Options& options) {
          std::any_of(options.arguments.begin(), options.arguments.end(), is_gone);
 }
 
+/// What follows `podrun` in a command for the same hosts. `failed` and `silent` may soon mean others.
+std::string called_with(const Options& options, const std::vector<hosts::Host>& hosts) {
+  std::string words = options.words_for_hosts;
+  if (options.hosts.workers) {
+    std::vector<std::size_t> workers;
+    for (const hosts::Host& host : hosts) workers.push_back(host.worker);
+    words += " --workers " + fold_workers(std::move(workers));
+  }
+  return options.sudo ? words + " --sudo" : words;
+}
+
 bool can_be_shown(std::string_view text) {
   return text.size() <= kLongest &&
          std::ranges::none_of(text, [](char c) { return is_control(c) && c != '\n'; });
@@ -197,7 +209,7 @@ session::SessionSpec session_spec(const Options& options, const hosts::Probe& pr
   if (options.source_host) hosts::include_host(found, *options.source_host, "push");
   session.hosts = std::move(found.hosts);
   session.notes = std::move(found.notes);
-  session.called += options.words_for_hosts;
+  if (!hosts::reads_standard_input(options.hosts)) session.called += called_with(options, session.hosts);
   session.limits.fanout = options.limits.fanout;
   session.limits.connect_timeout = options.limits.connect_timeout;
   session.limits.retries = options.limits.retries;
@@ -282,8 +294,7 @@ session::View view(const Options& options) {
   session::View view = static_cast<const session::View&>(options);
   if (options.append) view.earlier = output::EarlierOutput::append;
   if (options.force) view.earlier = output::EarlierOutput::replace;
-  const bool is_kept = !options.kept_in.empty() && !view.json;
-  return is_kept ? session::stored_view(std::move(view)) : view;
+  return options.kept_in.empty() ? view : session::stored_view(std::move(view));
 }
 
 }  // namespace podrun::cli

@@ -86,7 +86,7 @@ class LogsCommand final : public cli::Command {
           fmt::format("logs: this machine keeps {} for all of its hosts (leave out --workers; its lines have "
                       "their numbers)",
                       by.here.front()));
-    choose_tail(by, *context.terminal);
+    choose_tail(by, context);
     int status =
         by.here.empty() ? 0 : show_all(by.here, keeper_session(context, by.on_hosts.empty()), context);
     if (by.on_hosts.empty() || is_interrupted(status)) return status;
@@ -125,10 +125,13 @@ class LogsCommand final : public cli::Command {
   }
 
   /// Who looks at a run that goes on for hours wants its end first.
-  void choose_tail(const cli::JobsByKeeper& by, const output::Terminal& terminal) {
+  void choose_tail(const cli::JobsByKeeper& by, const cli::Context& context) {
     constexpr std::uint64_t kScreen = 30;
+    const cli::Options& options = context.options;
     const bool is_chosen = request_.tail || request_.since || !request_.grep.empty();
-    if (!by.here.empty() && request_.follow && !is_chosen && terminal.is_terminal(StreamId::out))
+    const bool wants_all = options.gather || options.json || !options.outdir.empty();
+    if (!by.here.empty() && request_.follow && !is_chosen && !wants_all &&
+        context.terminal->is_terminal(StreamId::out))
       request_.tail = kScreen;
   }
 

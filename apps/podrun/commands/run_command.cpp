@@ -36,10 +36,8 @@ class RunCommand final : public cli::Command {
       spec.status.way = output::StatusWay::painted;
       spec.status.has_rate = false;
       spec.status.has_list = true;
-      if (!options.json) {
-        ::dup2(STDOUT_FILENO, STDERR_FILENO);  // a log in which all is in its order
-        jobs::note_hosts(options.kept_in, spec.hosts);
-      }
+      ::dup2(STDOUT_FILENO, STDERR_FILENO);  // a log in which all is in its order
+      jobs::note_hosts(options.kept_in, spec.hosts);
       context.terminal->keep_status(options.kept_in + "/doing");
       command =
           restarts::with_variables(command, {{"PODRUN_JOB", context.probe.env("PODRUN_JOB").value_or("")}});
@@ -62,6 +60,7 @@ class RunCommand final : public cli::Command {
       restarts.on_begin = [directory](std::size_t tries) { cli::note_tries(directory, tries); };
     }
     restarts.make_run = [&](const session::SessionSpec& now, const std::vector<supervisor::Variable>& first) {
+      if (!context.options.kept_in.empty()) jobs::note_hosts(context.options.kept_in, now.hosts);
       return cli::users_run(context.options, context.probe, now, restarts::with_variables(command, first));
     };
     session::Session session(spec, context.probe, session::Session::Connections::kept);

@@ -87,7 +87,8 @@ struct Named {
   Times started = {};
   Times ended = {};
   std::vector<std::size_t> active = {};               ///< hosts
-  std::vector<std::optional<seconds>> silences = {};  ///< of these: since their last output; none: never
+  std::vector<std::optional<seconds>> outputs = {};   ///< of these: how long ago; none: never
+  std::vector<std::optional<seconds>> silences = {};  ///< the same, since the start where there is no output
   std::string command = {};
 
   void add(std::size_t host, const Job& job) {
@@ -101,7 +102,8 @@ struct Named {
     if (present.empty() || present.back() != host) present.push_back(host);
     if (job.is_active()) {
       active.push_back(host);
-      silences.push_back(job.output);
+      outputs.push_back(job.output);
+      silences.push_back(job.output ? job.output : job.age);
     }
     started.add(job.age);
     ended.add(job.ended);
@@ -117,13 +119,14 @@ struct Named {
     const std::vector<std::size_t> places = silent_places(silences);
     for (std::size_t place = 0; place < active.size(); ++place) {
       const bool is_silent = std::ranges::binary_search(places, place);
-      (is_silent ? of_silent : usual).add(silences[place]);
+      (is_silent ? of_silent : usual).add(outputs[place]);
       if (is_silent) silent.push_back(active[place]);
     }
     std::string text = usual.describe("output ");
     if (silent.empty() || hosts.empty()) return text;
     const std::string age = of_silent.describe("");
-    return fmt::format("{}, {} {}", text, output::fold_hosts(hosts, silent), age.empty() ? "never" : age);
+    return fmt::format("{}{}{} {}", text, text.empty() ? "" : ", ", output::fold_hosts(hosts, silent),
+                       age.empty() ? "never" : age);
   }
 };
 
@@ -210,19 +213,16 @@ std::vector<std::string> describe_jobs(const std::vector<Job>& kept, const std::
   return align(rows, heading == Heading::shown ? &rows.front() : nullptr, columns);
 }
 
-std::optional<std::vector<hosts::Host>> silent_hosts(const std::vector<hosts::Host>& hosts,
-                                                     const std::vector<ListedJobs>& listed) {
+std::vector<hosts::Host> silent_hosts(const std::vector<hosts::Host>& hosts,
+                                      const std::vector<ListedJobs>& listed) {
   std::map<std::string, Named> jobs;
   for (const ListedJobs& each : listed) {
     for (const Job& job : each.list.jobs) jobs[job.name].add(each.host, job);
   }
   std::set<std::size_t> silent;
-  bool is_any_active = false;
   for (const auto& [name, named] : jobs) {
-    is_any_active = is_any_active || !named.active.empty();
     for (const std::size_t place : silent_places(named.silences)) silent.insert(named.active[place]);
   }
-  if (!is_any_active) return std::nullopt;
   std::vector<hosts::Host> found;
   for (const std::size_t host : silent) found.push_back(hosts[host]);
   return found;

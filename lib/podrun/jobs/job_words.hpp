@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,9 +20,9 @@ std::vector<std::string> describe_jobs(const std::vector<Job>& kept, const std::
                                        const std::vector<ListedJobs>& listed, std::string_view separator,
                                        Heading heading, std::size_t columns);
 
-/// The hosts that have been silent for much longer than the others that have a job; null: no job goes on.
-std::optional<std::vector<hosts::Host>> silent_hosts(const std::vector<hosts::Host>& hosts,
-                                                     const std::vector<ListedJobs>& listed);
+/// The hosts that have been silent for much longer than the others that have a job.
+std::vector<hosts::Host> silent_hosts(const std::vector<hosts::Host>& hosts,
+                                      const std::vector<ListedJobs>& listed);
 
 /// `as worker 6 of another list (6-tpu-6)`. `place`: see Job::place.
 std::string describe_place(std::string_view place);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/error.hpp"
 #include "podrun/base/file_system.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/output/escape.hpp"
@@ -16,6 +17,8 @@ namespace {
 
 constexpr std::string_view kHosts = "/hosts";  ///< lines: WORKER NAME
 constexpr std::string_view kDoing = "/doing";  ///< the status line, then the list of Enter
+constexpr std::size_t kLongest =
+    2 * 1024 * 1024;  ///< more than a line of output::line_limit() with its label
 constexpr std::size_t kTime = std::string_view("2026-11-28T04:05:26Z ").size();  ///< see LogTimes
 
 /// The parts of a status line that output::compose_status() has joined.
@@ -56,21 +59,25 @@ std::optional<KeptLog> find_kept_log(const hosts::Probe& probe, const std::strin
 }
 
 std::optional<report::OwnWords> words_of_kept_run(const hosts::Probe& probe, const KeptLog& log) {
-  const std::optional<std::string> text = probe.read_file(log.directory + std::string(kDoing));
-  if (!text || text->empty()) return std::nullopt;
-  std::string_view rest = *text;
+  std::string text;
+  try {
+    text = probe.read_file(log.directory + std::string(kDoing)).value_or("");
+  } catch (const UsageError&) {  // it cannot be read now
+  }
+  if (text.empty()) return std::nullopt;
+  std::string_view rest = text;
   report::OwnWords words{parts_of(take_part(rest, '\n')), {}, {}};
   while (!rest.empty()) words.list.push_back(output::escape_controls(take_part(rest, '\n')));
   return words;
 }
 
 KeptLines::KeptLines(const std::vector<hosts::Host>& hosts, bool is_stamped)
-    : is_stamped_(is_stamped), lines_(2 * output::line_limit(1)) {
+    : is_stamped_(is_stamped), lines_{output::LineSplitter(kLongest), output::LineSplitter(kLongest)} {
   for (std::size_t host = 0; host < hosts.size(); ++host) indexes_[hosts[host].worker] = host;
 }
 
-void KeptLines::pass_on(std::string_view bytes, output::Output& output) {
-  while (const auto line = lines_.next(bytes)) pass_on_line(line->text, output);
+void KeptLines::pass_on(StreamId stream, std::string_view bytes, output::Output& output) {
+  while (const auto line = lines_[index_of(stream)].next(bytes)) pass_on_line(line->text, output);
 }
 
 void KeptLines::pass_on_line(std::string_view line, output::Output& output) {
@@ -89,7 +96,9 @@ asio::awaitable<void> KeptLines::wait_for_room(output::Output& output) {
 }
 
 void KeptLines::end(output::Output& output) {
-  if (const auto line = lines_.end()) pass_on_line(line->text, output);
+  for (output::LineSplitter& lines : lines_) {
+    if (const auto line = lines.end()) pass_on_line(line->text, output);
+  }
   for (const auto& [worker, host] : indexes_) output.end(host);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -33,7 +34,7 @@ struct KeptLog {
   std::string directory = {};           ///< of this start of the job
   std::vector<hosts::Host> hosts = {};  ///< whose output it has
 };
-/// Null: there is no such start here, or its log has no such lines (--json).
+/// Null: there is no such start here, or its hosts are not known yet.
 std::optional<KeptLog> find_kept_log(const hosts::Probe& probe, const std::string& name, std::uint64_t start);
 
 /// What the hosts of the run do now, in the words of podrun there. Null: nothing is known.
@@ -45,8 +46,8 @@ class KeptLines {
   /// `is_stamped`: each line has a time of LogTimes in front.
   KeptLines(const std::vector<hosts::Host>& hosts, bool is_stamped);
 
-  /// Bytes of the log, in order.
-  void pass_on(std::string_view bytes, output::Output& output);
+  /// Bytes of a stream of the log, in order.
+  void pass_on(StreamId stream, std::string_view bytes, output::Output& output);
   /// Waits for room for what the last bytes were.
   asio::awaitable<void> wait_for_room(output::Output& output);
   /// No more bytes follow: the rest of a line, and the end of all hosts.
@@ -57,7 +58,7 @@ class KeptLines {
 
   std::map<std::size_t, std::size_t> indexes_ = {};  ///< of the hosts, by worker number
   const bool is_stamped_;
-  output::LineSplitter lines_;
+  std::array<output::LineSplitter, kStreams> lines_;
 };
 
 }  // namespace podrun::jobs

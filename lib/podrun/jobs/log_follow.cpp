@@ -31,6 +31,9 @@ using link::HostError;
 /// come so far apart.
 constexpr std::chrono::milliseconds kLongestPause{800};
 
+/// How long it may take until earlier output has come.
+constexpr std::chrono::seconds kOfEarlier{2};
+
 /// More entries than N/times has.
 constexpr const char* kAllTimes = "4000";
 
@@ -98,6 +101,8 @@ asio::awaitable<void> LogFollow::prepare(std::size_t host, supervisor::Supervise
   std::vector<std::string> words = words_for(host, supervised.directory()).list();
   supervisor::StartedProgram program = co_await supervised.start_program(script, std::move(words));
   supervisor::ProgramReader reader(std::move(program));
+  const run::TimePoint news_from =
+      std::chrono::steady_clock::now() + (is_first ? kOfEarlier : std::chrono::seconds(0));
   if (followed.heard_at == run::TimePoint{}) {
     followed.heard_at = std::chrono::steady_clock::now();
     const auto silence = request_.silences.find(hosts_[host].worker);
@@ -113,11 +118,12 @@ asio::awaitable<void> LogFollow::prepare(std::size_t host, supervisor::Supervise
         // begin.
         if (piece.stream == StreamId::err) followed.number = frames.number();
         if (piece.bytes.empty()) return;
-        followed.heard_at = std::chrono::steady_clock::now();
+        // What comes at first was printed before: only find_job() knows when.
+        if (const run::TimePoint now = std::chrono::steady_clock::now(); now >= news_from)
+          followed.heard_at = now;
         followed.bytes += piece.bytes.size();
         std::string text = text_of(piece, followed);
-        // What podrun itself could not say in its log is on stderr.
-        if (kept_lines_ && piece.stream == StreamId::out) return kept_lines_->pass_on(text, output);
+        if (kept_lines_) return kept_lines_->pass_on(piece.stream, text, output);
         output.write(host, piece.stream, Chunk(std::move(text)));
       },
       [&](const LogNote& note) { followed.times.add(note, std::chrono::system_clock::now()); });
@@ -131,14 +137,22 @@ asio::awaitable<void> LogFollow::prepare(std::size_t host, supervisor::Supervise
   check_end(frames, reader, request_.name);
   if (kept_lines_) kept_lines_->end(output);
   followed.is_open = frames.state()->ends_with(" open");
-  if (request_.follow) followed.exit_status = exit_status_of(*frames.state());
-}
-
-supervisor::RemoteCommand exit_as_the_job() {
-  return {"set -- /bin/sh \"$podrun_dir\"/podrun.end", {{"podrun.end", "exit 0\n"}}};
+  if (!request_.follow) co_return;
+  followed.exit_status = exit_status_of(*frames.state());
+  followed.is_lost = *followed.exit_status == kUnknownStatus && !frames.state()->starts_with("ended");
 }
 
 namespace {
+
+/// The command of each host after LogFollow::prepare(): exits with the job's status if the job was followed,
+/// else with 0. `hidden`: without a message where that is not known.
+enum class Message { shown, hidden };
+supervisor::RemoteCommand exit_as_the_job(Message message) {
+  const std::string script = "\"$podrun_dir\"/podrun.end";
+  return {message == Message::shown ? "set -- /bin/sh " + script
+                                    : "set -- /bin/sh -c '. \"$0\" 2>/dev/null' " + script,
+          {{"podrun.end", "exit 0\n"}}};
+}
 
 class LogMode final : public session::CommandMode,
                       private session::HostPreparation,
@@ -171,6 +185,9 @@ class LogMode final : public session::CommandMode,
     say_of(output, &FollowedHost::has_gap, "some of the output is no longer there");
     say_of(output, &FollowedHost::is_open,
            "the job has ended, and processes that it left have its output open: not waiting for them");
+    if (!run_spec().shown.empty() && follow_.hosts().front().is_lost)
+      output.say(fmt::format("podrun: the exit status of {} is not known: podrun, which kept it, was killed",
+                             follow_.request().name));
     if (is_late(policy)) {
       output.say(fmt::format("podrun: {} has not ended within {} on {}", follow_.request().name,
                              format_duration(follow_.request().time_limit.value_or(std::chrono::seconds(0))),
@@ -245,7 +262,9 @@ class LogMode final : public session::CommandMode,
         shown.failed = *followed.exit_status != 0;
       } else if (shown.state == run::RunPolicy::State::connecting && shown.stage == kJobLog) {
         shown.state = run::RunPolicy::State::running;
-        shown.since = follow_.request().is_silent ? std::chrono::steady_clock::now() : followed.heard_at;
+        shown.since = follow_.request().is_silent             ? std::chrono::steady_clock::now()
+                      : followed.heard_at == run::TimePoint{} ? shown.since
+                                                              : followed.heard_at;
       }
     }
   }
@@ -283,7 +302,6 @@ class LogMode final : public session::CommandMode,
 session::RunResult show_log(session::Session& session, session::RunSpec run,
                             const std::vector<std::size_t>& hosts, const LogRequest& request) {
   run = session::with_hosts(std::move(run), hosts);
-  run.plan.command = exit_as_the_job();
   run.plan.limits.timeout.reset();
   run.plan.limits.late_after.reset();  // following a log, hosts are on their way until the job ends
   run.plan.limits.prepares_all_at_once = true;
@@ -291,6 +309,7 @@ session::RunResult show_log(session::Session& session, session::RunSpec run,
   run.reports_first_failures = true;
   if (request.follow) run.view.dedup_limits.window += kLongestPause;
   const std::optional<KeptLog> kept = show_as_kept(session, request, run);
+  run.plan.command = exit_as_the_job(kept ? Message::hidden : Message::shown);
   LogFollow follow(request, run.plan.hosts, kept ? &*kept : nullptr);
   LogMode mode(run, session, follow);
   return session.run(run, mode);

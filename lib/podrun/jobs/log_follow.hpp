@@ -31,6 +31,7 @@ struct FollowedHost {
   std::uint64_t out = 0;    ///< the next byte of each stream
   std::uint64_t err = 0;
   bool has_gap = false;  ///< output was removed, or found no room on the disk
+  bool is_lost = false;  ///< it has ended, and its exit status is not known
   bool is_open = false;  ///< the job has ended, but processes that it left have its output open
   std::optional<int> exit_status = std::nullopt;  ///< of the job, once it has ended; 255: it is not known
   run::TimePoint heard_at = {};                   ///< when it last printed, as far as that is known
@@ -61,10 +62,6 @@ class LogFollow {
   std::vector<FollowedHost> followed_;
   std::optional<KeptLines> kept_lines_;
 };
-
-/// The command of each host after LogFollow::prepare(): exits with the job's status if the job was followed,
-/// else with 0.
-supervisor::RemoteCommand exit_as_the_job();
 
 /// Shows the output of a job on these hosts (indexes), which have it; goes on after a lost connection. The
 /// status is the largest exit status of the job. `run`: gives the view and the command that repeats it.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/jobs/log_request.hpp"
 
+#include <memory>
+
 #include "podrun/jobs/job_words.hpp"
 
 namespace podrun::jobs {
@@ -38,8 +40,15 @@ std::optional<KeptLog> show_as_kept(const session::Session& session, const LogRe
   }
   run.shown = kept->hosts;
   if (request.follow && !request.is_silent) {
-    run.own_words = [&session, log = *kept](const run::Status&, run::TimePoint) {
-      return words_of_kept_run(session.probe(), log);
+    struct Words {
+      std::optional<report::OwnWords> words = {};
+      run::TimePoint until = {};
+    };
+    run.own_words = [&session, log = *kept, last = std::make_shared<Words>()](const run::Status&,
+                                                                              run::TimePoint now) {
+      constexpr std::chrono::seconds kBetween{1};
+      if (now >= last->until) *last = {words_of_kept_run(session.probe(), log), now + kBetween};
+      return last->words;
     };
   }
   return kept;

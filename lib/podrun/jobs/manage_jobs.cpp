@@ -94,8 +94,8 @@ class Management {
     }
     if (plan_.action == JobAction::stop) name_unanswered(hosts);
     if (plan_.action == JobAction::list) {
-      if (const auto silent = silent_hosts(hosts, jobs_.listed))
-        hosts::remember_silent_now(*silent, session_.probe());
+      const std::vector<hosts::Host> silent = silent_hosts(hosts, jobs_.listed);
+      if (!silent.empty()) hosts::remember_silent_now(silent, session_.probe());
     }
     return std::max({jobs_.answers.result.status, print(hosts), judge()});
   }

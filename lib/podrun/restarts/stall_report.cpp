@@ -95,7 +95,12 @@ std::vector<std::string> describe_captures(const std::vector<hosts::Host>& hosts
   std::vector<std::string> shown;
   const std::vector<Group> groups = group(captured);
   const std::size_t share = std::max(kLeastLines, most / std::max<std::size_t>(groups.size(), 1));
+  std::size_t others = 0;
   for (const Group& each : groups) {
+    if (shown.size() > 2 * most) {
+      ++others;
+      continue;
+    }
     shown.push_back(fmt::format("{} ({})", output::fold_hosts(hosts, each.hosts), each.hosts.size()));
     if (shown.size() > most) continue;
     const std::vector<std::string_view> lines = telling_lines(each.text);
@@ -103,6 +108,7 @@ std::vector<std::string> describe_captures(const std::vector<hosts::Host>& hosts
     for (std::size_t i = 0; i < count; ++i) shown.push_back("  " + output::escape_controls(lines[i]));
     if (count < lines.size()) shown.push_back(fmt::format("  ({} more lines)", lines.size() - count));
   }
+  if (others > 0) shown.push_back(fmt::format("({} more groups)", others));
   return shown;
 }
 

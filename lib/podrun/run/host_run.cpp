@@ -148,7 +148,7 @@ asio::awaitable<void> HostRun::prepare() {
   supervisor::Supervision supervision = run_.plan.supervision;
   supervision.mark = supervisor::make_mark(run_.plan.run_id, run_.plan.kind, host_);
   supervision.grace = run_.plan.limits.grace;
-  if (run_.world.output.wants_names()) supervision.tell_names = supervisor::TellNames::yes;
+  if (wants_names()) supervision.tell_names = supervisor::TellNames::yes;
   attempt_.supervised =
       std::make_unique<supervisor::Supervised>(run_.world.executor, *attempt_.link, std::move(supervision));
   const bool starts_early = run_.plan.hosts.size() == 1 && !run_.world.prepare_host && !run_.plan.limits.held;
@@ -168,8 +168,10 @@ asio::awaitable<void> HostRun::prepare() {
   at_stage(State::ready, link::Stage::ready);
 }
 
+bool HostRun::wants_names() const { return run_.world.names_hosts && run_.world.output.wants_names(); }
+
 void HostRun::say_names() {
-  if (!run_.world.output.wants_names()) return;
+  if (!wants_names()) return;
   std::vector<std::string> names = attempt_.hello->names;
   for (const std::string& address : {attempt_.hello->server_address, attempt_.link->host_address()}) {
     if (!address.empty()) names.push_back(address);

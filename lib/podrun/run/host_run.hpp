@@ -108,6 +108,7 @@ class HostRun {
 
   asio::awaitable<void> drive();
   asio::awaitable<void> prepare();
+  bool wants_names() const;
   void say_names();
   asio::awaitable<void> follow();
   void report_end(const link::StreamEvent& event);

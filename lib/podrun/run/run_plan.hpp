@@ -126,6 +126,7 @@ struct RunWorld {
   std::function<asio::awaitable<void>(std::size_t host, supervisor::Supervised&)> prepare_host = nullptr;
   link::Stage preparing = link::Stage::none;  ///< the stage of prepare_host
   OutputFilter* filter = nullptr;             ///< optional
+  bool names_hosts = true;                    ///< false: the output is of others than the hosts of the run
   /// Optional: gets all bytes when they come over the network, and an empty text when reading goes on.
   std::function<void(std::size_t host, StreamId stream, std::string_view bytes)> on_received = nullptr;
 };

@@ -85,7 +85,8 @@ run::RunWorld Session::Pass::world() {
                       .input = spec_.feeds_input ? &start_reading() : nullptr,
                       .leave = [this] { leave(); },
                       .tell = [this](const run::Notice& notice) { tell(notice); },
-                      .filter = spec_.filter};
+                      .filter = spec_.filter,
+                      .names_hosts = spec_.shown.empty()};
   if (RunWatch* const watch = mode_.watch()) {
     world.on_received = [watch](std::size_t host, StreamId stream, std::string_view bytes) {
       watch->received(host, stream, bytes);

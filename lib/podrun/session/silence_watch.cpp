@@ -36,11 +36,18 @@ void SilenceWatch::look() {
   if (running.empty() || is_writing_) return;
   std::vector<hosts::Host> silent;
   for (const std::size_t place : report::silent_ones(silences)) silent.push_back(*running[place]);
-  if (silent == written_) return;
+  const bool is_known = silent == written_ && now - written_at_ < kAgain;
+  const bool says_nothing = silent.empty() && written_.empty();
+  if (is_known || (says_nothing && (now - begin_ < kAgain || written_at_ != run::TimePoint{}))) return;
   written_ = silent;
+  written_at_ = now;
   is_writing_ = true;
-  writer_.run([silent] { hosts::remember_silent_now(silent, *hosts::make_system_probe()); },
-              [this] { is_writing_ = false; });
+  try {
+    writer_.run([silent] { hosts::remember_silent_now(silent, *hosts::make_system_probe()); },
+                [this] { is_writing_ = false; });
+  } catch (const std::system_error&) {  // no thread can be started
+    is_writing_ = false;
+  }
 }
 
 }  // namespace podrun::session

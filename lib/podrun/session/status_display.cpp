@@ -120,7 +120,8 @@ void StatusDisplay::refresh() {
 
 void StatusDisplay::print_line(const run::Status& status, run::TimePoint now) {
   if (printed_at_ && now < *printed_at_ + kBetweenLines) return;
-  output::StatusText counts = report::status_counts(status);
+  const std::optional<report::OwnWords> own = own_words(status, now);
+  output::StatusText counts = own ? output::StatusText{own->line.front()} : report::status_counts(status);
   if (counts.empty() || counts == printed_) return;
   printed_ = std::move(counts);
   printed_at_ = now;

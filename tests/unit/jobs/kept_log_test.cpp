@@ -44,7 +44,7 @@ TEST_F(KeptLinesTest, AreThoseOfTheHostsOrOfPodrun) {
   hosts[1].worker = 5;
   KeptLines lines(hosts, false);
   for (const char* const part : {"0: a", "b\n5! oops\n", "6: x\npodrun: try 2\n5: \x1b[1mc\n0: e", "nd"})
-    lines.pass_on(part, output);
+    lines.pass_on(StreamId::out, part, output);
   lines.end(output);
   EXPECT_EQ(out(), "0: ab\n1: \x1b[1mc\n0: end\n");
   EXPECT_EQ(err(), "1: oops\n6: x\npodrun: try 2\n");
@@ -54,7 +54,7 @@ TEST_F(KeptLinesTest, KeepTheirTimes) {
   read_both();
   output::Output& output = start(1);
   KeptLines lines(test::some_hosts(1), true);
-  lines.pass_on("2026-11-28T04:05:26Z 0: a\n2026-11-28T04:05:26Z podrun: b\n", output);
+  lines.pass_on(StreamId::out, "2026-11-28T04:05:26Z 0: a\n2026-11-28T04:05:26Z podrun: b\n", output);
   lines.end(output);
   EXPECT_EQ(out(), "0: 2026-11-28T04:05:26Z a\n");
   EXPECT_EQ(err(), "2026-11-28T04:05:26Z podrun: b\n");
