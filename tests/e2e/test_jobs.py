@@ -245,6 +245,17 @@ def test_a_hint_can_be_pasted(podrun, hosts):
             run.process.kill()
 
 
+def test_a_host_that_has_left_the_list_is_named(podrun, hosts):
+    start(podrun, hosts.options, "sleep 1000")
+    left = hosts.pod.hosts[2]
+    for words in (["ps"], ["ps", "train"], ["stop", "train"], ["rm", "train"], ["ps"]):
+        said = podrun.start(*hosts.on(0, 1), *words).wait().stderr.decode()
+        assert re.search(rf"podrun: train was started on {left}\S* too, which is not among these hosts \(podrun -H {left}\S* {words[0]} train\)", said), (words, said)
+    podrun.ok(*hosts.on(2), "stop", "train")
+    podrun.ok(*hosts.on(2), "rm", "train")
+    assert b"train" not in podrun(*hosts.on(0, 1), "ps").stderr
+
+
 def test_a_running_name_is_refused_and_an_ended_one_is_free(podrun, hosts):
     start(podrun, hosts.on(1), "sleep 1000")
     # The same host by the same place: worker 0 of a list of its own.

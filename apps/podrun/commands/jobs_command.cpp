@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -76,9 +77,13 @@ class JobsCommand final : public cli::Command {
       if (done.jobs.answers.result.interrupted_by) return status;
     }
     plan_.names = by.on_hosts;
-    if (!plan_.names.empty() || plan_.all_ended)
-      status = std::max(status, manage(context, context.session_spec(), plan_).status);
-    return status;
+    if (plan_.names.empty() && !plan_.all_ended) return status;
+    const session::SessionSpec spec = context.session_spec();
+    const jobs::ManagedJobs done = manage(context, spec, plan_);
+    if (plan_.action == JobAction::remove && done.status == 0)
+      cli::note_removed(jobs::names_of(done.jobs), spec.hosts, context.probe);
+    if (!plan_.all_ended) say_left(context, spec, plan_.action == JobAction::stop ? "stop" : "rm");
+    return std::max(status, done.status);
   }
 
  private:
@@ -86,6 +91,11 @@ class JobsCommand final : public cli::Command {
                                   const jobs::JobsPlan& plan) {
     session::Session session(spec, context.probe, session::Session::Connections::kept);
     return jobs::manage_jobs(session, plan);
+  }
+
+  /// Hosts that have left the list since.
+  void say_left(const cli::Context& context, const session::SessionSpec& spec, std::string_view verb) const {
+    context.note(cli::describe_left(spec.hosts, plan_.names, verb, context.probe));
   }
 
   /// A kept run gives its hosts the grace period that it was started with.
@@ -122,8 +132,9 @@ class JobsCommand final : public cli::Command {
     if (is_all && !done.jobs.answers.result.interrupted_by) {
       std::set<std::string> names = jobs::names_of(done.jobs);
       for (const jobs::Job& job : plan_.kept) names.insert(job.name);
-      cli::set_seen_job_names({names.begin(), names.end()}, context.probe);
+      cli::note_listed(names, spec.hosts, context.probe);
     }
+    say_left(context, spec, "ps");
     return done.status;
   }
 

@@ -55,7 +55,7 @@ class TaskCommand final : public cli::Command {
       return context.answer(cli::describe_restarts(context.options) + launch::describe(plan));
     context.note(launch::notes_on_targets(plan.copies));
     const int status = play(run, plan, context);
-    if (run.has_started_job()) cli::add_seen_job_name(plan.job->name, context.probe);
+    if (run.has_started_job()) cli::note_started(plan.job->name, plan.session.hosts, context.probe);
     if (run.restarted()) {
       session::Ended ended = restarts::ended(*run.restarted(), context.options.may_restart);
       ended.job = plan.task.name;

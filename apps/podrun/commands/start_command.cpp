@@ -78,7 +78,7 @@ class StartCommand final : public cli::Command {
     if (is_kept_here_) return keep(context, spec, run.command);
     session::Session session(spec, context.probe, session::Session::Connections::kept);
     const int status = jobs::start_job(session, spec, std::move(run), job_).status;
-    if (status == 0) cli::add_seen_job_name(job_.name, context.probe);
+    if (status == 0) cli::note_started(job_.name, spec.hosts, context.probe);
     return status;
   }
 
@@ -133,7 +133,7 @@ class StartCommand final : public cli::Command {
     const jobs::StartedJob started = jobs::start_job(session, here, std::move(run), job_);
     if (!started.is_there) return started.status;
     if (const auto status = jobs::await_begin(session, job_.name)) return *status;
-    cli::add_seen_job_name(job_.name, context.probe);
+    cli::note_started(job_.name, {}, context.probe);
     context.note({fmt::format(
         "{0} runs on {1}, kept by this machine (podrun logs -f {0} shows its output, podrun stop "
         "{0} stops it)",
