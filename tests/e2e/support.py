@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 SANITIZED = bool(os.environ.get("PODRUN_SANITIZE"))
 STRICT = bool(os.environ.get("PODRUN_STRICT"))  # alone on the machine, every limit counts to the second: .ci/run --full
-SOON = ("-t", "5")  # a host that hangs is given up soon; the others start in this time, on a busy machine too
+SOON = ("-t", "12")  # a host that hangs is given up soon; the others start in this time, on a busy machine too
 PATIENT = ("-t", "120")  # many hosts start at once
 SANITIZER_STATUS = 86  # exit status of a sanitizer's finding, see tests/CMakeLists.txt
 
@@ -294,6 +294,12 @@ class Terminal:
         os.close(slave)
         self.pid = self.process.pid
         self.output = b""
+
+    def echo(self):
+        """From now on what is typed is on the screen, as for a user."""
+        settings = termios.tcgetattr(self._master)
+        settings[3] |= termios.ECHO
+        termios.tcsetattr(self._master, termios.TCSANOW, settings)
 
     def type(self, keys):
         os.write(self._master, keys)

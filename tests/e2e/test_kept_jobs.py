@@ -198,6 +198,16 @@ def test_reports_of_stalls_are_in_the_directory_of_the_job(podrun, keeper):
     wait_until(lambda: list(place.glob("stall-1/*")), 60, "a report")
 
 
+def test_words_typed_ahead_are_left_to_the_shell(podrun, keeper):
+    """They are on the screen once; nothing above them is erased."""
+    run = podrun.terminal(*keeper.options, "start", "train", "--restarts", "2", *FAST, "--", FOREVER)
+    run.echo()
+    run.type(b"podrun ps\r")
+    ended = run.wait()
+    assert ended.returncode == 0 and b"kept by this machine" in ended.stdout
+    assert ended.stdout.count(b"\x1b[1A") <= 1, ended.stdout
+
+
 # Its output
 
 

@@ -90,6 +90,7 @@ struct Named {
   std::vector<std::optional<seconds>> outputs = {};   ///< of these: how long ago; none: never
   std::vector<std::optional<seconds>> silences = {};  ///< the same, since the start where there is no output
   std::string command = {};
+  bool is_kept_here = false;
 
   void add(std::size_t host, const Job& job) {
     std::string state = describe_state(job) + (job.place.empty() ? "" : ", of another list");
@@ -108,6 +109,7 @@ struct Named {
     started.add(job.age);
     ended.add(job.ended);
     if (command.empty()) command = output::escape_controls(job.command);
+    is_kept_here = is_kept_here || job.is_kept_here;
   }
 
   /// `output 4 s ago, [6] 1 min ago`, or when it has ended. `hosts`: none: the hosts are not told apart.
@@ -137,7 +139,8 @@ Row make_row(const std::string& name, const Named& named, const std::vector<host
              std::string_view separator) {
   std::vector<std::string> states;
   for (const auto& [state, where] : named.states)
-    states.push_back(fmt::format("{} {}", state, output::fold_hosts(hosts, where)));
+    states.push_back(named.is_kept_here ? state
+                                        : fmt::format("{} {}", state, output::fold_hosts(hosts, where)));
   if (!named.missing.empty())
     states.push_back(fmt::format("not there {}", output::fold_hosts(hosts, named.missing)));
   return {output::escape_controls(name), join(states, separator), named.started.describe(""),
@@ -171,10 +174,12 @@ std::vector<std::string> align(const std::vector<Row>& rows, const Row* heading,
   std::size_t width = 0;
   for (const std::size_t each : widths) width += each == 0 ? 0 : each + kGap;
   const bool is_below = columns != 0 && width + kCommandCells > columns;
+  // Where the times have no room either, they stand before the command.
+  const std::size_t above = columns != 0 && width > columns + kGap ? 2 : kColumns - 1;
   std::vector<std::string> lines;
   for (const Row& row : rows) {
     std::string line;
-    for (std::size_t i = 0; i + 1 < kColumns; ++i) {
+    for (std::size_t i = 0; i < above; ++i) {
       if (widths[i] == 0) continue;
       line += row[i] + std::string(widths[i] - output::cell_width(row[i]) + kGap, ' ');
     }
@@ -183,9 +188,12 @@ std::vector<std::string> align(const std::vector<Row>& rows, const Row* heading,
     else if (!is_below)
       line += report::cut(row.back(), columns - width - 1);
     lines.push_back(line.substr(0, line.find_last_not_of(' ') + 1));
-    if (is_below && !row.back().empty() && &row != heading)
+    std::string below;
+    for (std::size_t i = above; i < kColumns; ++i)
+      below += row[i].empty() ? "" : (below.empty() ? "" : std::string(kGap, ' ')) + row[i];
+    if (is_below && !below.empty() && &row != heading)
       lines.push_back(std::string(kIndent, ' ') +
-                      report::cut(row.back(), std::max(columns, kIndent + kCommandCells) - kIndent - 1));
+                      report::cut(below, std::max(columns, kIndent + kCommandCells) - kIndent - 1));
   }
   return lines;
 }

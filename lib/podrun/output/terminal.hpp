@@ -80,7 +80,7 @@ class Terminal {
     charset_ = charset;
   }
   /// From now on this file has what the status line says, as one line, and then the list that goes with it;
-  /// it changes every two seconds at most.
+  /// it changes every two seconds at most, and at once where the first part does.
   void keep_status(std::string path) { status_file_ = std::move(path); }
   /// Sets the status line. Empty text removes it at once.
   void say_status(StatusText text, std::optional<Bar> bar, const std::vector<std::string>& list = {});
@@ -136,6 +136,7 @@ class Terminal {
   Charset charset_ = Charset::utf8;
   std::string status_file_;  ///< empty: none
   std::string status_in_file_;
+  std::string counts_in_file_;  ///< the first part of it
   TimePoint file_written_ = TimePoint::min();
   std::atomic<bool> status_painted_ = false;
   std::atomic<bool> wiped_ = false;

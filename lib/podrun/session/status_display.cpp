@@ -21,7 +21,7 @@ namespace {
 /// Shorter runs show nothing.
 constexpr std::chrono::milliseconds kNotBefore{500};
 constexpr std::chrono::milliseconds kRefresh{200};
-constexpr std::chrono::seconds kRefreshList{2};
+constexpr std::chrono::seconds kRefreshList{1};
 /// Where nothing can be painted: how often it is seen whether there is something new, and the least time
 /// between two lines.
 constexpr std::chrono::milliseconds kLook{1000};
@@ -201,7 +201,9 @@ bool TypedLines::read() {
   const int waiting = output::bytes_typed(terminal_.native_handle());
   if (waiting == 0) return false;
   if (waiting > 1) {
-    on_line_(Typed::text);
+    // It stays there, for the shell, and every later run of this process would find it again.
+    static int known = 0;
+    if (waiting > std::exchange(known, waiting)) on_line_(Typed::text);
     return false;
   }
   char typed = 0;

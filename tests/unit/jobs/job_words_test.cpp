@@ -56,6 +56,14 @@ TEST_F(JobWordsTest, NamesJobsThatThisMachineKeepsFirst) {
   EXPECT_THAT(lines_with(kept), ElementsAre("train  being started, kept here       python train.py",
                                             "day    running [0] - not there [1-3]  sleep"));
   kept.tries = 2;
+  kept.age = 7200s;
+  kept.output = 3s;
+  kept.doing = "4 running - slowest [3] silent 2 min";
+  EXPECT_THAT(describe_jobs({kept}, hosts_, {}, " - ", Heading::shown, 60),
+              ElementsAre("NAME   STATE", "train  4 running - slowest [3] silent 2 min, try 2, kept here",
+                          "    2 h ago  output 3 s ago  python train.py"));
+  kept.age.reset();
+  kept.output.reset();
   kept.doing = "4 running";
   EXPECT_EQ(lines_with(kept).front(), "train  4 running, try 2, kept here    python train.py");
   kept.state = JobState::ended;
@@ -132,8 +140,7 @@ TEST_F(JobWordsTest, EscapesTextOfHostsAndFitsItOnALine) {
   EXPECT_EQ(all[0].size(), 79);
   EXPECT_TRUE(all[0].ends_with("..."));
   EXPECT_THAT(lines(Heading::shown, 30),
-              ElementsAre("NAME      STATE        STARTED  LAST", "x\\x1b[2J  running [0]",
-                          "    " + std::string(22, 'y') + "..."))
+              ElementsAre("NAME      STATE", "x\\x1b[2J  running [0]", "    " + std::string(22, 'y') + "..."))
       << "below, where there is no room beside it";
   EXPECT_TRUE(lines()[0].ends_with("yyyy\\x07")) << "a pipe gets all of it";
 }
