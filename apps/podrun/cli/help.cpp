@@ -102,8 +102,11 @@ std::string examples_of(const CommandRow& command) {
   return command.examples.empty() ? "" : fmt::format("\nExamples:\n{}", command.examples);
 }
 
-std::string head_of(const CommandRow& command) {
-  return fmt::format("{}\n{}.\n{}", usage_of(command), command.summary, examples_of(command));
+/// The usage, the examples and the own options of a command.
+std::string begin_page(const CommandRow& command, const OptionTable& table, std::size_t width) {
+  return fmt::format("{}\n{}.\n{}", usage_of(command), command.summary, examples_of(command)) +
+         describe_options(table, &command, width,
+                          [&](const OptionEntry& option) { return option.owner == command.name; });
 }
 
 /// The most used options among the wanted ones; empty if there are none.
@@ -190,9 +193,7 @@ std::string overview_page(std::span<const CommandRow> commands, const OptionTabl
 }
 
 std::string short_command_page(const CommandRow& command, const OptionTable& table, std::size_t width) {
-  std::string text = head_of(command);
-  text += describe_options(table, &command, width,
-                           [&](const OptionEntry& option) { return option.owner == command.name; });
+  std::string text = begin_page(command, table, width);
   text += describe_common(table, &command, width, [&](const OptionEntry& option) {
     return option.owner.empty() && command.takes_option(option);
   });
@@ -203,9 +204,7 @@ std::string short_command_page(const CommandRow& command, const OptionTable& tab
 }
 
 std::string command_page(const CommandRow& command, const OptionTable& table, std::size_t width) {
-  std::string text = head_of(command);
-  text += describe_options(table, &command, width,
-                           [&](const OptionEntry& option) { return option.owner == command.name; });
+  std::string text = begin_page(command, table, width);
   text += describe_options(table, &command, width, [&](const OptionEntry& option) {
     return option.owner.empty() && command.takes_option(option);
   });

@@ -2,7 +2,6 @@
 #include "cli/job_names.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <string_view>
 #include <utility>
 

@@ -3,6 +3,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "podrun/hosts/host.hpp"
@@ -15,11 +16,12 @@ namespace podrun::cli {
 
 std::vector<std::string> seen_job_names(const hosts::Probe& probe);
 
-/// The job was started on these hosts; none: this machine keeps it.
+/// A job was started on these hosts; none: this machine keeps it.
 void note_started(const std::string& name, const std::vector<hosts::Host>& on, const hosts::Probe& probe);
-/// These are all jobs of these hosts.
+/// The hosts have jobs of these names, and no others.
 void note_listed(const std::set<std::string>& names, const std::vector<hosts::Host>& of,
                  const hosts::Probe& probe);
+/// The hosts have no jobs of these names any more.
 void note_removed(const std::set<std::string>& names, const std::vector<hosts::Host>& from,
                   const hosts::Probe& probe);
 

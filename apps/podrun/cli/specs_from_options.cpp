@@ -134,7 +134,8 @@ bool reads_what_is_gone(const Options& options) {
          std::any_of(options.arguments.begin(), options.arguments.end(), is_gone);
 }
 
-/// What follows `podrun` in a command for the same hosts. `failed` and `silent` may soon mean others.
+/// The options after `podrun` in a hint, with which it means these hosts: numbers in place of `--workers
+/// failed`, which soon means others.
 std::string called_with(const Options& options, const std::vector<hosts::Host>& hosts) {
   std::string words = options.words_for_hosts;
   if (options.hosts.workers) {

@@ -124,7 +124,7 @@ class LogsCommand final : public cli::Command {
       throw UsageError("logs: --json has the lines unchanged (leave out --timestamps)");
   }
 
-  /// Who looks at a run that goes on for hours wants its end first.
+  /// On a terminal, the log of a kept job begins with its last lines, unless the user says where.
   void choose_tail(const cli::JobsByKeeper& by, const cli::Context& context) {
     constexpr std::uint64_t kScreen = 30;
     const cli::Options& options = context.options;

@@ -37,7 +37,6 @@ class RunCommand final : public cli::Command {
       spec.status.has_rate = false;
       spec.status.has_list = true;
       ::dup2(STDOUT_FILENO, STDERR_FILENO);  // a log in which all is in its order
-      jobs::note_hosts(options.kept_in, spec.hosts);
       context.terminal->keep_status(options.kept_in + "/doing");
       command =
           restarts::with_variables(command, {{"PODRUN_JOB", context.probe.env("PODRUN_JOB").value_or("")}});

@@ -75,7 +75,7 @@ RememberedHosts recall(Remembered which, const std::vector<Host>& hosts, const P
     }
     workers.push_back(then->worker);
   }
-  if (workers.empty() && !text.empty()) {
+  if (workers.empty() && which == Remembered::silent && !text.empty()) {
     throw UsageError(fmt::format("--workers {}: no host is silent in the run of {} (give numbers)",
                                  word_of(which), lines[0]));
   }

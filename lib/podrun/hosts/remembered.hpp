@@ -21,7 +21,8 @@ std::optional<Remembered> remembered_by(std::string_view word);
 /// Keeps no hosts: those of an earlier run stay. Ignores failures, since this is a convenience.
 void remember(Remembered which, const std::vector<Host>& hosts, const Probe& probe);
 
-/// Those of a run or job that goes on; none: it is known that no host is silent, and no earlier run counts.
+/// Keeps the hosts that are silent in a run or job that goes on, in place of those of an earlier run; also if
+/// none is. Ignores failures.
 void remember_silent_now(const std::vector<Host>& hosts, const Probe& probe);
 
 struct RememberedHosts {

@@ -74,7 +74,7 @@ struct Times {
   }
 };
 
-/// Those that have been silent for much longer than half of the others.
+/// The places of hosts that have been silent for much longer than half of the others.
 std::vector<std::size_t> silent_places(const std::vector<std::optional<seconds>>& silences) {
   return report::silent_ones({silences.begin(), silences.end()});
 }

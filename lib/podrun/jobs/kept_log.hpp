@@ -29,7 +29,7 @@ inline constexpr std::string_view kPlaceOfThisMachine = "0-local";
 /// is.
 void note_hosts(const std::string& directory, const std::vector<hosts::Host>& hosts);
 
-/// What is known of a kept run while its log is shown.
+/// A kept run whose log is shown.
 struct KeptLog {
   std::string directory = {};           ///< of this start of the job
   std::vector<hosts::Host> hosts = {};  ///< whose output it has
@@ -37,7 +37,7 @@ struct KeptLog {
 /// Null: there is no such start here, or its hosts are not known yet.
 std::optional<KeptLog> find_kept_log(const hosts::Probe& probe, const std::string& name, std::uint64_t start);
 
-/// What the hosts of the run do now, in the words of podrun there. Null: nothing is known.
+/// What the hosts of a kept run do now, in the words of the podrun that runs it. Null: it has said nothing.
 std::optional<report::OwnWords> words_of_kept_run(const hosts::Probe& probe, const KeptLog& log);
 
 /// Passes the log on as the output of its hosts, and the other lines as podrun's own.

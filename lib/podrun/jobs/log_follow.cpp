@@ -118,7 +118,7 @@ asio::awaitable<void> LogFollow::prepare(std::size_t host, supervisor::Supervise
         // begin.
         if (piece.stream == StreamId::err) followed.number = frames.number();
         if (piece.bytes.empty()) return;
-        // What comes at first was printed before: only find_job() knows when.
+        // In the first seconds earlier output comes; LogRequest::silences says how old it is.
         if (const run::TimePoint now = std::chrono::steady_clock::now(); now >= news_from)
           followed.heard_at = now;
         followed.bytes += piece.bytes.size();
@@ -262,9 +262,10 @@ class LogMode final : public session::CommandMode,
         shown.failed = *followed.exit_status != 0;
       } else if (shown.state == run::RunPolicy::State::connecting && shown.stage == kJobLog) {
         shown.state = run::RunPolicy::State::running;
-        shown.since = follow_.request().is_silent             ? std::chrono::steady_clock::now()
-                      : followed.heard_at == run::TimePoint{} ? shown.since
-                                                              : followed.heard_at;
+        if (follow_.request().is_silent)
+          shown.since = std::chrono::steady_clock::now();
+        else if (followed.heard_at != run::TimePoint{})
+          shown.since = followed.heard_at;
       }
     }
   }

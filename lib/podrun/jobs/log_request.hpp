@@ -15,7 +15,7 @@
 
 namespace podrun::jobs {
 
-/// What to show of the output of a job.
+/// Which part of the output of a job is shown, and for how long.
 struct LogRequest {
   std::string name;
   std::map<std::size_t, std::string> places =

@@ -54,7 +54,7 @@ std::string line_label(Label label, const hosts::Host& host, StreamId stream, Co
 }
 
 std::optional<StoredLine> read_stored_line(std::string_view line) {
-  const std::size_t end = std::min(line.find_first_not_of("0123456789"), line.size());
+  const std::size_t end = std::min(line.find_first_not_of(kDigits), line.size());
   const std::optional<std::size_t> worker = to_number(line.substr(0, end));
   const std::string_view rest = line.substr(end);
   if (!worker || rest.size() < 2 || rest[1] != ' ' || (rest[0] != ':' && rest[0] != kStoredErr))

@@ -154,15 +154,14 @@ std::chrono::steady_clock::duration Terminal::time_in_flush() const {
 void Terminal::write_status_file(const StatusText& text, const std::vector<std::string>& list) {
   constexpr std::chrono::seconds kBetween{2};
   const TimePoint now = std::chrono::steady_clock::now();
-  const std::string counts = text.front().text;
-  if (counts == counts_in_file_ && now < file_written_ + kBetween) return;
+  const bool is_news = !status_in_file_.starts_with(text.front().text);
+  if (!is_news && now < file_written_ + kBetween) return;
   std::string lines =
       compose_status(text, std::nullopt, charset_, std::numeric_limits<std::size_t>::max()) + '\n';
   for (const std::string& line : list) lines += line + '\n';
   if (lines == status_in_file_) return;
   if (!replace_file(status_file_, lines)) return;
   status_in_file_ = std::move(lines);
-  counts_in_file_ = counts;
   file_written_ = now;
 }
 

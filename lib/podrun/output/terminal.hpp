@@ -136,7 +136,6 @@ class Terminal {
   Charset charset_ = Charset::utf8;
   std::string status_file_;  ///< empty: none
   std::string status_in_file_;
-  std::string counts_in_file_;  ///< the first part of it
   TimePoint file_written_ = TimePoint::min();
   std::atomic<bool> status_painted_ = false;
   std::atomic<bool> wiped_ = false;

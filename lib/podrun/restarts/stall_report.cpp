@@ -48,7 +48,8 @@ std::string without_states(std::string_view line) {
   return text;
 }
 
-/// Without the registers of /proc/PID/syscall, and where a process that runs waits, which is nowhere.
+/// The lines without the registers of /proc/PID/syscall, and without a /proc/PID/wchan of 0: the process
+/// runs.
 std::vector<std::string_view> telling_lines(std::string_view text) {
   std::vector<std::string_view> lines;
   bool is_syscall = false;

@@ -80,8 +80,7 @@ CommandMode::CommandMode(const RunSpec& run, const Session& session) : run_(run)
 }
 
 std::vector<std::shared_ptr<output::Sink>> CommandMode::make_sinks(output::Terminal& terminal) {
-  Sinks sinks = session::make_sinks(run_.shown.empty() ? run_.plan.hosts : run_.shown, run_.view,
-                                    session_.probe(), terminal);
+  Sinks sinks = session::make_sinks(shown_hosts(run_), run_.view, session_.probe(), terminal);
   last_lines_ = std::move(sinks.last_lines);
   return std::move(sinks.all);
 }

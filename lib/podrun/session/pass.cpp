@@ -43,9 +43,8 @@ Session::Pass::Pass(Shared& shared, const RunSpec& spec, const run::RunPlan& pla
       spec_(spec),
       plan_(plan),
       mode_(mode),
-      output_(std::in_place, executor_, spec.shown.empty() ? plan.hosts.size() : spec.shown.size(),
-              mode.make_sinks(*shared.spec.terminal), shared.spec.terminal,
-              [this](const output::WriteError& error) { cannot_write(error); }),
+      output_(std::in_place, executor_, shown_hosts(spec).size(), mode.make_sinks(*shared.spec.terminal),
+              shared.spec.terminal, [this](const output::WriteError& error) { cannot_write(error); }),
       fan_out_(plan, world()),
       notices_(executor_, plan, fan_out_.policy(), *output_,
                spec.reports_first_failures && !shared.spec.terminal->is_terminal(StreamId::err)

@@ -84,6 +84,11 @@ struct RunSpec {
   run::OutputFilter* filter = nullptr;      ///< takes what is meant for podrun out of the output
 };
 
+/// The hosts whose output the run shows.
+inline const std::vector<hosts::Host>& shown_hosts(const RunSpec& run) {
+  return run.shown.empty() ? run.plan.hosts : run.shown;
+}
+
 /// The user's command on every host: all start it, or none. Throws UsageError when it is too long.
 RunSpec users_command(const SessionSpec& session, supervisor::Command command);
 

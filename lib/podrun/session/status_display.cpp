@@ -201,7 +201,7 @@ bool TypedLines::read() {
   const int waiting = output::bytes_typed(terminal_.native_handle());
   if (waiting == 0) return false;
   if (waiting > 1) {
-    // It stays there, for the shell, and every later run of this process would find it again.
+    // The text stays with the terminal, for the shell, and every later run of this process finds it again.
     static int known = 0;
     if (waiting > std::exchange(known, waiting)) on_line_(Typed::text);
     return false;

@@ -69,7 +69,7 @@ class StatusDisplay {
   StatusDisplay(const asio::any_io_executor& executor, const run::FanOut& fan_out, output::Output& output,
                 const StatusStyle& style, Complete complete, report::OwnWordsFor own_words);
 
-  /// What it shows now.
+  /// The status of the run that is displayed now, completed.
   run::Status status() const;
   /// Goes on, after hide().
   void show();
