@@ -144,7 +144,7 @@ def test_an_interrupted_wait_names_the_process(podrun, host):
     deaf = host.hold(1, then=DEAF)
     host.hold(0)
     run = podrun.terminal(*host.options, "kill", "-y")
-    run.read_until(b"KILL in ")
+    run.read_until(f"waiting for pid {deaf} (sh) on [1] to close".encode())  # the other one has ended
     run.type(b"\x03")
     run.read_until(f"podrun: interrupted: no KILL for pid {deaf} (sh) on [1]".encode())
     run.read_until(b"podrun: interrupted (SIGINT)")

@@ -64,7 +64,7 @@ def test_a_start_up_file_that_never_runs_our_command(podrun, bash_hosts, instead
     failed = events(podrun, *pod.options, *SOON, "--retries", "0", "--", "touch", started)
     assert failed.returncode == 255
     assert failed.failures == {1: ("unreachable", "starting_shell", "timed_out")}
-    assert b"the login to 127.0.0.3 worked, but /bin/sh never answered: perhaps a start-up file there (.bashrc) is slow (-t 15s waits longer), waits" in failed.stderr
+    assert b"the login to 127.0.0.3 worked, but /bin/sh never answered: perhaps a start-up file there (.bashrc) is slow (-t 36s waits longer), waits" in failed.stderr
     assert not started.exists()
 
 

@@ -267,7 +267,7 @@ def test_a_host_with_another_certificate(spreading):
 @pytest.mark.parametrize("slow", [pytest.param(0, marks=pytest.mark.full), 1])
 def test_a_slow_disk_holds_up_nobody_for_long(podrun, homes, slow):
     spreading = Spreading(podrun, homes, {"data": random.Random(1).randbytes(100 * BLOCK)})
-    spreading.seed(0, "limits:0.1 join:20 " + SLOW_AT_FIRST * (slow == 0))
+    spreading.seed(0, "limits:0.3 join:20 " + SLOW_AT_FIRST * (slow == 0))
     if slow == 1:
         spreading.hooks(1, SLOW_AT_FIRST)
         assert spreading.push(SLOW) == {0: None, 1: "held up others", 2: 0, 3: 0}
