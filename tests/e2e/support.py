@@ -52,6 +52,11 @@ def sha256(data):
     return hashlib.sha256(data).hexdigest()
 
 
+def without_options(said):
+    """Hints name the hosts as they were chosen, so that they can be pasted."""
+    return re.sub(rb"podrun -(?:(?!podrun |\n).)*? (logs|stop|ps|kill|hosts|ssh) ", rb"podrun \1 ", said)
+
+
 def by_rank(output):
     """Labelled output as {rank: [lines without label]}."""
     lines = {}

@@ -149,7 +149,7 @@ def test_names_who_holds_an_accelerator(podrun, isolated):
     who = rf"accelerators busy: 1 of 4 held by sleep of {getpass.getuser()} \(pid \d+\)"
     assert re.fullmatch(rf"  \[1\] {isolated.hosts[1]}: {who}", line), line
     [free] = [line for line in lines if line.startswith("to free the accelerators: podrun ")]
-    podrun.ok(*isolated.options, *shlex.split(free.partition(": podrun ")[2]), "-y")
+    podrun.ok(*shlex.split(free.partition(": podrun ")[2]), "-y")
     lines_of(podrun(*isolated.options, "check"), 0)
 
 

@@ -112,7 +112,7 @@ podrun: retry on just these: podrun --workers 0,1 COMMAND
 
 def test_a_program_that_would_wait_for_a_terminal_is_named_once(podrun):
     warned = podrun("-H", "local[0-3]", "--", "vi() { :; }; vi").stderr
-    assert warned == b"podrun: vi needs a terminal: podrun ssh 0 (Ctrl-C twice stops it here)\n"
+    assert warned == b"podrun: vi needs a terminal: podrun -H 'local[0-3]' ssh 0 (Ctrl-C twice stops it here)\n"
 
 
 def test_the_wording_of_an_interrupted_run(podrun):

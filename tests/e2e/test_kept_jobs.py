@@ -232,6 +232,12 @@ def test_logs_are_the_output_of_its_hosts(podrun, keeper):
     assert len(stamped) == 4 and all(re.fullmatch(rb"20\d\d-\S+Z up [01]", line) for line in stamped)
     last = podrun("logs", "-n", "2", "train")
     assert (last.stdout + last.stderr).count(b"\n") == 2, last
+    of_one = podrun("logs", "train", "--workers", "1")
+    assert (of_one.stdout, of_one.stderr) == (b"1: up 0\n1: up 1\n", b"1: [0] warns\n1: [1] warns\n")
+    last = podrun("logs", "-n", "1", "train", "--workers", "1")
+    assert last.stdout + last.stderr in (b"1: up 1\n", b"1: [1] warns\n")
+    refused = podrun("logs", "train", "--workers", "7")
+    assert (refused.returncode, refused.stderr) == (2, b'podrun: --workers: no host has worker number "7" (there are 0,1)\n')
 
 
 def test_restarts_have_their_place_in_the_log(podrun, keeper):

@@ -88,9 +88,9 @@ void read_jobs(const std::string& text) {
     expect_printable(jobs::describe_start("a", kHosts, {job}, "podrun"));
   }
   const std::vector<jobs::ListedJobs> listed = {{0, list}};
-  expect_printable(jobs::describe_jobs(kHosts, listed, " - ", jobs::Heading::shown, 80));
+  expect_printable(jobs::describe_jobs(list.jobs, kHosts, listed, " - ", jobs::Heading::shown, 80));
   const std::vector<run::HostOutcome> outcomes(kHosts.size(), link::Exited{0});
-  expect(jobs::jobs_json({}, kHosts, outcomes, listed).starts_with(R"({"v":1,"event":"jobs")"));
+  expect(jobs::jobs_json({}, list.jobs, kHosts, outcomes, listed).starts_with(R"({"v":1,"event":"jobs")"));
 }
 
 void read_settle(const std::string& text) {

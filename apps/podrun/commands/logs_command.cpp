@@ -81,11 +81,12 @@ class LogsCommand final : public cli::Command {
           cli::describe_surroundings(jobs::list_run(context.session_for_reader(), names.front())));
     const cli::JobsByKeeper by = cli::find_keepers(context, names);
     if (by.interrupted) return *by.interrupted;
-    if (!by.here.empty() && context.options.hosts.workers)
+    if (!by.here.empty()) request_.workers = context.options.hosts.workers;
+    if (request_.workers && (!request_.grep.empty() || request_.timestamps))
       throw UsageError(
-          fmt::format("logs: this machine keeps {} for all of its hosts (leave out --workers; its lines have "
-                      "their numbers)",
-                      by.here.front()));
+          fmt::format("logs: {} excludes --workers where this machine keeps the job ({}; its lines begin "
+                      "with the worker: --grep '^3: .*loss')",
+                      request_.timestamps ? "--timestamps" : "--grep", by.here.front()));
     choose_tail(by, context);
     int status =
         by.here.empty() ? 0 : show_all(by.here, keeper_session(context, by.on_hosts.empty()), context);

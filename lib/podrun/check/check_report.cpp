@@ -62,8 +62,8 @@ void add_held(std::set<std::string>& held, const HeldDevice& holder, const std::
 
 class HostComparison {
  public:
-  HostComparison(const std::vector<CheckedHost>& hosts, const CheckRequest& request)
-      : hosts_(hosts), request_(request) {}
+  HostComparison(const std::vector<CheckedHost>& hosts, const CheckRequest& request, std::string_view called)
+      : hosts_(hosts), request_(request), called_(called) {}
 
   CheckReport make() {
     set_reference_clock();
@@ -136,13 +136,13 @@ class HostComparison {
       }
       add_held(held, holder, facts.devices);
       if (!holder.job.empty()) {
-        jobs.insert(fmt::format("the job {0} (podrun stop {0})", holder.job));
+        jobs.insert(fmt::format("the job {0} ({1} stop {0})", holder.job, called_));
         continue;
       }
       pids[fmt::format("{} of {}", holder.command, holder.user)].insert(holder.pid);
     }
     for (const auto& [job, its_devices] : held_by_own)
-      ++own_jobs_[fmt::format("your job {0} (podrun stop {0}) has {1} of {2} accelerators open", job,
+      ++own_jobs_[fmt::format("your job {0} ({1} stop {0}) has {2} of {3} accelerators open", job, called_,
                               its_devices.size(), facts.devices.size())];
     if (held.empty()) return;
     std::vector<std::string> who(jobs.begin(), jobs.end());
@@ -289,6 +289,7 @@ class HostComparison {
 
   const std::vector<CheckedHost>& hosts_;
   const CheckRequest& request_;
+  const std::string_view called_;
   CheckReport report_;
   std::map<std::string, std::size_t> own_jobs_ = {};  ///< what they have open, on how many hosts
   microseconds reference_{};                          ///< ahead of our clock
@@ -313,8 +314,9 @@ std::vector<std::size_t> CheckReport::unusable() const {
   return {hosts.begin(), hosts.end()};
 }
 
-CheckReport compare_hosts(const std::vector<CheckedHost>& hosts, const CheckRequest& request) {
-  return HostComparison(hosts, request).make();
+CheckReport compare_hosts(const std::vector<CheckedHost>& hosts, const CheckRequest& request,
+                          std::string_view called) {
+  return HostComparison(hosts, request, called).make();
 }
 
 }  // namespace podrun::check

@@ -87,7 +87,9 @@ struct CheckReport {
   std::vector<std::size_t> unusable() const;
 };
 
-CheckReport compare_hosts(const std::vector<CheckedHost>& hosts, const CheckRequest& request);
+/// `called`: begins a command for the same hosts, in what it says.
+CheckReport compare_hosts(const std::vector<CheckedHost>& hosts, const CheckRequest& request,
+                          std::string_view called = "podrun");
 
 /// The items of compare_hosts(), from hosts whose facts are complete: kernel, memory, accelerators, limits,
 /// versions, commit. An item that no host has is left out.
@@ -99,9 +101,9 @@ std::string format_size(std::uint64_t bytes);
 std::string format_size_like(std::uint64_t bytes, std::uint64_t other);
 
 /// Lines for people, without newlines: what the hosts agree on, which differ, the problems, and the verdict
-/// last.
+/// last. `called`: as for compare_hosts().
 std::vector<std::string> describe_check(const std::vector<hosts::Host>& hosts, const CheckReport& report,
-                                        std::string_view separator);
+                                        std::string_view separator, std::string_view called = "podrun");
 
 /// `--json`: one object on one line. Schema: docs/check-schema.json
 std::string check_json(output::WallTime time, const std::vector<hosts::Host>& hosts,

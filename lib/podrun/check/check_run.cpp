@@ -52,8 +52,8 @@ class TimedReplies final : public session::Replies {
 
 class CheckMode final : public session::Mode {
  public:
-  CheckMode(const session::RunSpec& run, const CheckRequest& request, output::Charset charset)
-      : run_(run), request_(request), charset_(charset), started_(run.plan.hosts.size()) {}
+  CheckMode(const session::RunSpec& run, const CheckRequest& request, const session::Session& session)
+      : run_(run), request_(request), session_(session), started_(run.plan.hosts.size()) {}
 
   std::vector<std::shared_ptr<output::Sink>> make_sinks(output::Terminal& terminal) override {
     is_terminal_ = terminal.is_terminal(StreamId::out);
@@ -77,7 +77,7 @@ class CheckMode final : public session::Mode {
     if (has_answers || !policy.interrupted_by()) print_report(output, outcomes);
     if (!policy.interrupted_by()) return;
     for (std::string& line : report::summarize(run_.plan.hosts, outcomes, {}, policy.interrupted_by(),
-                                               output::separator(charset_)))
+                                               output::separator(session_.charset())))
       output.say(std::move(line));
   }
 
@@ -93,13 +93,14 @@ class CheckMode final : public session::Mode {
     std::vector<CheckedHost> checked;
     for (std::size_t host = 0; host < hosts.size(); ++host)
       checked.push_back(checked_host(host, outcomes[host]));
-    const CheckReport report = compare_hosts(checked, request_);
+    const CheckReport report = compare_hosts(checked, request_, session_.spec().called);
     well_ = report.is_well();
     if (run_.view.json) {
       output.print(check_json(std::chrono::system_clock::now(), hosts, checked, report));
       return;
     }
-    for (std::string& line : describe_check(hosts, report, output::separator(charset_)))
+    for (std::string& line :
+         describe_check(hosts, report, output::separator(session_.charset()), session_.spec().called))
       output.print(std::move(line));
   }
 
@@ -115,7 +116,7 @@ class CheckMode final : public session::Mode {
 
   const session::RunSpec& run_;
   const CheckRequest& request_;
-  const output::Charset charset_;
+  const session::Session& session_;
   std::vector<Clock::time_point> started_;
   std::shared_ptr<TimedReplies> replies_;
   bool well_ = false;
@@ -134,7 +135,7 @@ session::RunSpec check_run(const session::SessionSpec& session, const CheckReque
 }
 
 int run_check(session::Session& session, const session::RunSpec& run, const CheckRequest& request) {
-  CheckMode mode(run, request, session.charset());
+  CheckMode mode(run, request, session);
   return session.run(run, mode).status;
 }
 

@@ -29,8 +29,9 @@ bool have_same_hosts(const CheckItem& a, const CheckItem& b) {
 
 class CheckText {
  public:
-  CheckText(const std::vector<hosts::Host>& hosts, const CheckReport& report, std::string_view separator)
-      : hosts_(hosts), report_(report), separator_(separator) {}
+  CheckText(const std::vector<hosts::Host>& hosts, const CheckReport& report, std::string_view separator,
+            std::string_view called)
+      : hosts_(hosts), report_(report), separator_(separator), called_(called) {}
 
   std::vector<std::string> make() {
     add_agreement();
@@ -38,7 +39,7 @@ class CheckText {
     add_problems();
     add_kill_command();
     if (!report_.changed_keys.empty())
-      lines_.push_back(report::forget_keys_advice(hosts_, report_.changed_keys));
+      lines_.push_back(report::forget_keys_advice(hosts_, report_.changed_keys, called_));
     for (const std::string& note : report_.notes) lines_.push_back("note: " + output::escape_controls(note));
     add_verdict();
     return std::move(lines_);
@@ -155,7 +156,7 @@ class CheckText {
     if (report_.busy.empty()) return;
     std::string folded = output::fold_hosts(hosts_, report_.busy);
     folded = folded.substr(1, folded.size() - 2);
-    lines_.push_back(fmt::format("to free the accelerators: podrun --workers {} kill", folded));
+    lines_.push_back(fmt::format("to free the accelerators: {} --workers {} kill", called_, folded));
   }
 
   std::string workers_without(const std::vector<std::size_t>& bad) const {
@@ -186,6 +187,7 @@ class CheckText {
   const std::vector<hosts::Host>& hosts_;
   const CheckReport& report_;
   const std::string_view separator_;
+  const std::string_view called_;
   std::vector<std::string> lines_;
 };
 
@@ -244,8 +246,8 @@ Json host_of(const hosts::Host& host, const CheckedHost& checked, bool usable) {
 }  // namespace
 
 std::vector<std::string> describe_check(const std::vector<hosts::Host>& hosts, const CheckReport& report,
-                                        std::string_view separator) {
-  return CheckText(hosts, report, separator).make();
+                                        std::string_view separator, std::string_view called) {
+  return CheckText(hosts, report, separator, called).make();
 }
 
 std::string check_json(output::WallTime time, const std::vector<hosts::Host>& hosts,

@@ -46,13 +46,13 @@ std::string describe_state(const Job& job) {
     case JobState::rebooted:
       return "lost (rebooted)";
     case JobState::unsupervised:
-      return "running without its supervisor";
+      return "running (podrun's script was killed)";
     case JobState::removed:
       return "removed";
     case JobState::elsewhere:
       return "on " + output::escape_controls(job.machine);
     default:
-      return "lost (its supervisor was killed)";
+      return "lost (podrun's script was killed)";
   }
 }
 
@@ -142,7 +142,7 @@ Row make_row(const std::string& name, const Named& named, const std::vector<host
     states.push_back(named.is_kept_here ? state
                                         : fmt::format("{} {}", state, output::fold_hosts(hosts, where)));
   if (!named.missing.empty())
-    states.push_back(fmt::format("not there {}", output::fold_hosts(hosts, named.missing)));
+    states.push_back(fmt::format("not on {}", output::fold_hosts(hosts, named.missing)));
   return {output::escape_controls(name), join(states, separator), named.started.describe(""),
           named.describe_last(hosts), named.command};
 }

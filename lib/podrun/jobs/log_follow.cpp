@@ -159,7 +159,7 @@ class LogMode final : public session::CommandMode,
                       private session::RunWatch {
  public:
   LogMode(const session::RunSpec& run, const session::Session& session, LogFollow& follow)
-      : CommandMode(run, session), follow_(follow), called_(session.spec().called) {}
+      : CommandMode(run, session), follow_(follow) {}
 
   void begin(output::Output& output) override {
     CommandMode::begin(output);
@@ -199,7 +199,7 @@ class LogMode final : public session::CommandMode,
       if (json()) json()->end(output, policy, status);
       if (const auto hosts = not_ended(); follow_.request().follow && !hosts.empty())
         output.say(fmt::format("podrun: {0} goes on ({1} logs -f {0} follows it, {1} stop {0} stops it)",
-                               follow_.request().name, called_));
+                               follow_.request().name, called()));
       return;
     }
     CommandMode::print_final_report(output, policy, status);
@@ -289,7 +289,6 @@ class LogMode final : public session::CommandMode,
   }
 
   LogFollow& follow_;
-  const std::string called_;
   output::Output* output_ = nullptr;
   std::optional<std::size_t> failed_first_ = std::nullopt;
   bool is_failure_told_ = false;
@@ -301,7 +300,7 @@ class LogMode final : public session::CommandMode,
 }  // namespace
 
 session::RunResult show_log(session::Session& session, session::RunSpec run,
-                            const std::vector<std::size_t>& hosts, const LogRequest& request) {
+                            const std::vector<std::size_t>& hosts, LogRequest request) {
   run = session::with_hosts(std::move(run), hosts);
   run.plan.limits.timeout.reset();
   run.plan.limits.late_after.reset();  // following a log, hosts are on their way until the job ends
@@ -311,7 +310,7 @@ session::RunResult show_log(session::Session& session, session::RunSpec run,
   if (request.follow) run.view.dedup_limits.window += kLongestPause;
   const std::optional<KeptLog> kept = show_as_kept(session, request, run);
   run.plan.command = exit_as_the_job(kept ? Message::hidden : Message::shown);
-  LogFollow follow(request, run.plan.hosts, kept ? &*kept : nullptr);
+  LogFollow follow(std::move(request), run.plan.hosts, kept ? &*kept : nullptr);
   LogMode mode(run, session, follow);
   return session.run(run, mode);
 }

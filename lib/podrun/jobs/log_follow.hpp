@@ -66,6 +66,6 @@ class LogFollow {
 /// Shows the output of a job on these hosts (indexes), which have it; goes on after a lost connection. The
 /// status is the largest exit status of the job. `run`: gives the view and the command that repeats it.
 session::RunResult show_log(session::Session& session, session::RunSpec run,
-                            const std::vector<std::size_t>& hosts, const LogRequest& request);
+                            const std::vector<std::size_t>& hosts, LogRequest request);
 
 }  // namespace podrun::jobs

@@ -3,7 +3,11 @@
 
 #include <memory>
 
+#include "podrun/base/error.hpp"
+#include "podrun/hosts/discovery.hpp"
+#include "podrun/hosts/remembered.hpp"
 #include "podrun/jobs/job_words.hpp"
+#include "podrun/output/label.hpp"
 
 namespace podrun::jobs {
 
@@ -26,7 +30,7 @@ JobAnswers find_job(session::Session& session, const session::RunSpec& run, LogR
   return jobs;
 }
 
-std::optional<KeptLog> show_as_kept(const session::Session& session, const LogRequest& request,
+std::optional<KeptLog> show_as_kept(const session::Session& session, LogRequest& request,
                                     session::RunSpec& run) {
   if (request.kept_start == 0) {
     run.remembers_silent = request.follow && !request.is_silent;
@@ -35,8 +39,17 @@ std::optional<KeptLog> show_as_kept(const session::Session& session, const LogRe
   std::optional<KeptLog> kept =
       find_kept_log(session.probe(), request.name, request.number == 0 ? request.kept_start : request.number);
   if (!kept) {
+    if (request.workers)
+      throw UsageError("logs: the hosts of " + request.name + " are not known (leave out --workers)");
     run.view.label = output::Label::none;
     return std::nullopt;
+  }
+  if (request.workers) {
+    std::string chosen = *request.workers;
+    if (const auto which = hosts::remembered_by(chosen))
+      chosen = hosts::recall(*which, kept->hosts, session.probe()).workers;
+    hosts::narrow(kept->hosts, {}, chosen);
+    request.grep = output::pattern_of_stored(kept->hosts);
   }
   run.shown = kept->hosts;
   if (request.follow && !request.is_silent) {

@@ -25,7 +25,9 @@ struct LogRequest {
   std::uint64_t number = 0;      ///< the start of the job; 0: the newest of each host
   bool follow = false;           ///< until the job has ended
   std::optional<std::size_t> tail = std::nullopt;  ///< only this many last lines of each stream
-  std::string grep = {};    ///< only lines that match this expression of grep -E; empty: all
+  std::string grep = {};  ///< only lines that match this expression of grep -E; empty: all
+  std::optional<std::string> workers =
+      std::nullopt;         ///< of a kept job, only the output of these: `--workers`
   bool timestamps = false;  ///< in front of each line; not with `grep`
   std::optional<run::TimePoint> since = std::nullopt;        ///< only output that came later
   bool is_silent = false;                                    ///< nothing of the output: only the end counts
@@ -36,9 +38,10 @@ struct LogRequest {
 /// hosts have the job by another list.
 JobAnswers find_job(session::Session& session, const session::RunSpec& run, LogRequest& request);
 
-/// For the log of a job that this machine keeps: `run` shows the output of its hosts, and what they do. Null:
-/// it is not kept, or its log is shown as it is. The session must outlive the run.
-std::optional<KeptLog> show_as_kept(const session::Session& session, const LogRequest& request,
+/// For the log of a job that this machine keeps: `run` shows the output of its hosts, and what they do; of
+/// the chosen workers, by LogRequest::grep. Null: it is not kept, or its log is shown as it is. Throws
+/// UsageError if it has no such workers. The session must outlive the run.
+std::optional<KeptLog> show_as_kept(const session::Session& session, LogRequest& request,
                                     session::RunSpec& run);
 
 }  // namespace podrun::jobs

@@ -72,7 +72,8 @@ std::string why_not_meant(const DeviceHolder& holder, const DeviceHolders& list,
   return {};
 }
 
-std::string why_kept(const DeviceHolder& holder, const DeviceHolders& list, const KillRequest& request) {
+std::string why_kept(const DeviceHolder& holder, const DeviceHolders& list, const KillRequest& request,
+                     std::string_view called) {
   if (contains(list.above, holder.pid)) return "among the ancestors of podrun's own shell";
   const std::string container = container_command(holder.cgroup);
   if (!container.empty() && container != container_command(list.own_cgroup))
@@ -83,7 +84,7 @@ std::string why_kept(const DeviceHolder& holder, const DeviceHolders& list, cons
   const std::string run = supervisor::run_of(holder.mark);
   if (const std::string job = supervisor::job_of(holder.mark); holder.run_lives && !job.empty()) {
     if (!contains(request.jobs, job) && !is_named(run, request))
-      return fmt::format("of the job {0} (podrun stop {0}, or --job {0}, stops it)", job);
+      return fmt::format("of the job {0} ({1} stop {0}, or --job {0}, stops it)", job, called);
   } else if (holder.run_lives && !run.empty() && !is_named(run, request)) {
     return fmt::format("of a podrun run that goes on (--run {} stops it)", run.substr(0, 8));
   }
@@ -108,12 +109,13 @@ std::string_view find_id(std::string_view cgroup) {
 
 }  // namespace
 
-std::vector<Choice> choose(const devices::DeviceHolders& list, const KillRequest& request) {
+std::vector<Choice> choose(const devices::DeviceHolders& list, const KillRequest& request,
+                           std::string_view called) {
   std::vector<Choice> choices;
   for (const DeviceHolder& holder : list.holders) {
     Choice& choice = choices.emplace_back(Choice{.holder = holder});
     choice.is_service = is_service(holder, list);
-    choice.why_kept = choice.is_service ? "a service of this host" : why_kept(holder, list, request);
+    choice.why_kept = choice.is_service ? "a service of this host" : why_kept(holder, list, request, called);
     choice.is_monitor = !choice.why_kept.empty() && devices::is_watcher(holder.name);
   }
   return choices;

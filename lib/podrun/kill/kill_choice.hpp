@@ -32,8 +32,9 @@ struct Choice {
       false;  ///< a kept one that a user may have started: the accelerators are free all the same
 };
 
-/// One choice for each holder.
-std::vector<Choice> choose(const devices::DeviceHolders& list, const KillRequest& request);
+/// One choice for each holder. `called`: begins a command for the same hosts, in the reasons.
+std::vector<Choice> choose(const devices::DeviceHolders& list, const KillRequest& request,
+                           std::string_view called = "podrun");
 
 /// The command that stops the container of this cgroup: `docker stop 3f2a9c1b2d4e`. Empty without a
 /// container.

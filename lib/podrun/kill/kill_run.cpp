@@ -125,7 +125,7 @@ std::vector<ListedHost> KillRun::read(const run::RunPlan& plan, const session::A
   for (std::size_t host = 0; host < answers.texts.size(); ++host) {
     auto list = read_answer<devices::DeviceHolders>(answers.texts[host], plan.run_id);
     if (!list.is_complete) continue;
-    std::vector<Choice> choices = choose(list, plan_.request);
+    std::vector<Choice> choices = choose(list, plan_.request, session_.spec().called);
     listed.push_back({host, std::move(list), std::move(choices)});
   }
   return listed;

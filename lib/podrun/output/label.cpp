@@ -62,6 +62,13 @@ std::optional<StoredLine> read_stored_line(std::string_view line) {
   return StoredLine{*worker, rest[0] == kStoredErr ? StreamId::err : StreamId::out, rest.substr(2)};
 }
 
+std::string pattern_of_stored(const std::vector<hosts::Host>& hosts) {
+  std::string numbers;
+  for (const hosts::Host& host : hosts)
+    numbers += fmt::format("{}{}", numbers.empty() ? "" : "|", host.worker);
+  return fmt::format("^({})[:{}] ", numbers, kStoredErr);
+}
+
 std::string fold_hosts(const std::vector<hosts::Host>& all, std::span<const std::size_t> hosts) {
   std::vector<std::size_t> workers;
   for (const std::size_t host : hosts) workers.push_back(all[host].worker);

@@ -44,6 +44,9 @@ struct StoredLine {
 /// Reads a line with Label::stored. Null: it has none, and is podrun's own.
 std::optional<StoredLine> read_stored_line(std::string_view line);
 
+/// An expression of grep -E that only stored lines of these hosts match.
+std::string pattern_of_stored(const std::vector<hosts::Host>& hosts);
+
 /// `[0-2,7]`: the worker numbers of the hosts at these indexes.
 std::string fold_hosts(const std::vector<hosts::Host>& all, std::span<const std::size_t> hosts);
 

@@ -63,6 +63,11 @@ std::optional<std::string> sudo_hint(const std::vector<run::HostOutcome>& outcom
     return failure.cause == link::Cause::ended_early && failure.detail.starts_with("sudo: ") &&
            (has(failure.detail, "password") || has(failure.detail, "authentication"));
   });
+  const bool is_missing = has_failure(outcomes, [](const link::Failure& failure) {
+    return failure.cause == link::Cause::ended_early && has(failure.detail, "sudo") &&
+           failure.detail.ends_with("(exit 127)");
+  });
+  if (is_missing) return "podrun: --sudo needs sudo there (leave it out where the login is root's)";
   if (!asks) return std::nullopt;
   return "podrun: --sudo cannot give a password (set NOPASSWD in sudoers there, or log in as root)";
 }
@@ -188,7 +193,7 @@ std::optional<std::string> login_hint(const std::vector<run::HostOutcome>& outco
       take_password && !can_ask ? "; podrun asks for a password only on a terminal" : "");
 }
 
-std::optional<std::string> busy_hint(const std::vector<run::HostOutcome>& outcomes) {
+std::optional<std::string> busy_hint(const std::vector<run::HostOutcome>& outcomes, std::string_view called) {
   constexpr std::string_view kJob = " for the job ";
   std::set<std::string> jobs;
   bool others = false;
@@ -198,7 +203,7 @@ std::optional<std::string> busy_hint(const std::vector<run::HostOutcome>& outcom
     const std::size_t at = failure->detail.rfind(kJob);
     const std::string job = at == std::string::npos ? "" : failure->detail.substr(at + kJob.size());
     if (is_job_name(job)) {
-      jobs.insert("podrun stop " + job);
+      jobs.insert(fmt::format("{} stop {}", called, job));
     } else {
       others = true;
     }
@@ -208,8 +213,8 @@ std::optional<std::string> busy_hint(const std::vector<run::HostOutcome>& outcom
     hint = fmt::format("{} frees the accelerators of {}", fmt::join(jobs, " and "),
                        jobs.size() == 1 ? "that job" : "those jobs");
   if (others) {
-    hint += fmt::format("{}podrun kill lists what holds the accelerators, and asks before it stops it",
-                        hint.empty() ? "" : "; ");
+    hint += fmt::format("{}{} kill lists what holds the accelerators, and asks before it stops it",
+                        hint.empty() ? "" : "; ", called);
   }
   return hint.empty() ? std::nullopt : std::optional("podrun: " + hint);
 }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "podrun/hosts/host.hpp"
@@ -35,18 +36,19 @@ std::optional<std::string> sudo_variable_hint(const supervisor::Command& command
 /// options do without (`top -b`).
 std::optional<std::string> terminal_hint(const supervisor::Command& command,
                                          const std::vector<hosts::Host>& hosts,
-                                         const std::vector<run::HostOutcome>& outcomes);
+                                         const std::vector<run::HostOutcome>& outcomes,
+                                         std::string_view called);
 
 /// The same before a program that waits forever instead of failing (`vim`); its screen may hide this.
 std::optional<std::string> terminal_warning(const supervisor::Command& command,
-                                            const std::vector<hosts::Host>& hosts);
+                                            const std::vector<hosts::Host>& hosts, std::string_view called);
 
 /// For hosts that accept no key of the user: how to install one. `can_ask`: podrun could have asked for a
 /// password.
 std::optional<std::string> login_hint(const std::vector<run::HostOutcome>& outcomes, bool can_ask);
 
 /// For hosts where -c found that a live process holds the accelerators: how to stop its job, or what it is.
-std::optional<std::string> busy_hint(const std::vector<run::HostOutcome>& outcomes);
+std::optional<std::string> busy_hint(const std::vector<run::HostOutcome>& outcomes, std::string_view called);
 
 /// For hosts whose SSH server said something instead of its version and closed the connection: the likely
 /// reasons.

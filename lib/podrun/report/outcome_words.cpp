@@ -81,7 +81,7 @@ constexpr std::array<CauseRow, link::kCauses> kCauseRows = {{
     {Cause::host_key_too_short, {"host_key_too_short", "the host key is too short"}},
     {Cause::permission_denied, {"permission_denied", "permission denied", "{} {}"}},
     {Cause::passphrase_needed, {"passphrase_needed", "the key needs its passphrase"}},
-    {Cause::ended_early, {"ended_early", "the supervisor ended before the start"}},
+    {Cause::ended_early, {"ended_early", "podrun's script ended before the start"}},
     {Cause::no_exit_status, {"no_exit_status", "the connection ended without an exit status"}},
     {Cause::second_exit_status,
      {"second_exit_status", "its output has a second exit status (one is forged)"}},

@@ -189,12 +189,13 @@ bool has_changed_key(const HostOutcome& outcome) {
   return failure && failure->cause == link::Cause::host_key_changed && failure->jump_hosts.empty();
 }
 
-std::string forget_keys_advice(const std::vector<hosts::Host>& all, const std::vector<std::size_t>& hosts) {
+std::string forget_keys_advice(const std::vector<hosts::Host>& all, const std::vector<std::size_t>& hosts,
+                               std::string_view called) {
   const std::string folded = output::fold_hosts(all, hosts);
   const std::string option =
-      hosts.size() == all.size() ? "" : fmt::format("--workers {} ", folded.substr(1, folded.size() - 2));
-  return fmt::format("if {} {} recreated: podrun {}hosts --forget-keys", folded,
-                     hosts.size() == 1 ? "was" : "were", option);
+      hosts.size() == all.size() ? "" : fmt::format(" --workers {}", folded.substr(1, folded.size() - 2));
+  return fmt::format("if {} {} recreated: {}{} hosts --forget-keys", folded,
+                     hosts.size() == 1 ? "was" : "were", called, option);
 }
 
 std::string describe(const HostOutcome& outcome) {

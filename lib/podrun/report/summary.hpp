@@ -21,8 +21,10 @@ std::string describe(const run::HostOutcome& outcome);
 
 bool has_changed_key(const run::HostOutcome& outcome);
 
-/// `if [3] was recreated: podrun --workers 3 hosts --forget-keys`, for hosts with changed keys.
-std::string forget_keys_advice(const std::vector<hosts::Host>& all, const std::vector<std::size_t>& hosts);
+/// `if [3] was recreated: podrun --workers 3 hosts --forget-keys`, for hosts with changed keys. `called`: see
+/// SessionSpec; a second `--workers` counts.
+std::string forget_keys_advice(const std::vector<hosts::Host>& all, const std::vector<std::size_t>& hosts,
+                               std::string_view called = "podrun");
 
 /// `podrun: exit 1: [3,17]`, `podrun: lost: [41] tpu-41: connection: …`: a line for each fault. Pure.
 std::vector<std::string> describe_failures(const std::vector<hosts::Host>& hosts,

@@ -78,7 +78,8 @@ const TerminalProgram* terminal_program(const supervisor::Command& command) {
 
 std::optional<std::string> terminal_hint(const supervisor::Command& command,
                                          const std::vector<hosts::Host>& hosts,
-                                         const std::vector<run::HostOutcome>& outcomes) {
+                                         const std::vector<run::HostOutcome>& outcomes,
+                                         std::string_view called) {
   const TerminalProgram* const program = terminal_program(command);
   if (!program) return std::nullopt;
   const auto failed =
@@ -89,15 +90,15 @@ std::optional<std::string> terminal_hint(const supervisor::Command& command,
       });
   if (failed == outcomes.end()) return std::nullopt;
   const hosts::Host& host = hosts[static_cast<std::size_t>(failed - outcomes.begin())];
-  return fmt::format("podrun: {} needs a terminal: podrun ssh {}", program->name, host.worker);
+  return fmt::format("podrun: {} needs a terminal: {} ssh {}", program->name, called, host.worker);
 }
 
 std::optional<std::string> terminal_warning(const supervisor::Command& command,
-                                            const std::vector<hosts::Host>& hosts) {
+                                            const std::vector<hosts::Host>& hosts, std::string_view called) {
   const TerminalProgram* const program = terminal_program(command);
   if (!program || !program->waits) return std::nullopt;
-  return fmt::format("podrun: {} needs a terminal: podrun ssh {} (Ctrl-C twice stops it here)", program->name,
-                     hosts.front().worker);
+  return fmt::format("podrun: {} needs a terminal: {} ssh {} (Ctrl-C twice stops it here)", program->name,
+                     called, hosts.front().worker);
 }
 
 }  // namespace podrun::report

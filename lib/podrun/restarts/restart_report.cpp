@@ -39,7 +39,7 @@ std::string describe(const Obstacle& obstacle) {
                             output::escape_controls(obstacle.device));
 }
 
-std::string why_awaited(const Awaited& awaited) {
+std::string why_awaited(const Awaited& awaited, std::string_view called = "podrun") {
   if (awaited.obstacles.empty()) {
     if (report::has_changed_key(awaited.outcome)) return "its host key has changed";
     return run::is_failure(awaited.outcome) ? report::describe(awaited.outcome) : "no whole answer";
@@ -48,7 +48,7 @@ std::string why_awaited(const Awaited& awaited) {
   if (awaited.obstacles.size() > 1) text += fmt::format(" and {} more", awaited.obstacles.size() - 1);
   const bool is_foreign = std::none_of(awaited.obstacles.begin(), awaited.obstacles.end(),
                                        [](const Obstacle& obstacle) { return obstacle.is_left; });
-  return text + (is_foreign ? "; podrun kill frees it" : "");
+  return text + (is_foreign ? fmt::format("; {} kill frees it", called) : "");
 }
 
 std::vector<std::size_t> indexes_of(const std::vector<Awaited>& awaited) {
@@ -123,17 +123,17 @@ std::vector<std::size_t> hosts_of(RestartCause cause, const TryReport& report) {
 }
 
 std::vector<std::string> describe_waiting(const std::vector<hosts::Host>& hosts,
-                                          const std::vector<Awaited>& awaited) {
+                                          const std::vector<Awaited>& awaited, std::string_view called) {
   std::map<std::string, std::vector<std::size_t>> by_reason;
   std::vector<std::size_t> changed;
   for (const Awaited& each : awaited) {
-    by_reason[why_awaited(each)].push_back(each.host);
+    by_reason[why_awaited(each, called)].push_back(each.host);
     if (report::has_changed_key(each.outcome)) changed.push_back(each.host);
   }
   std::vector<std::string> lines;
   for (const auto& [reason, of] : by_reason)
     lines.push_back(fmt::format("waiting for {}: {}", output::fold_hosts(hosts, of), reason));
-  if (!changed.empty()) lines.push_back(report::forget_keys_advice(hosts, changed));
+  if (!changed.empty()) lines.push_back(report::forget_keys_advice(hosts, changed, called));
   return lines;
 }
 

@@ -40,8 +40,10 @@ struct Awaited {
   std::vector<Obstacle> obstacles = {};  ///< if it has answered
 };
 /// `waiting for [17] (unreachable: connecting: timed out after 10 s)`, hosts with the same reason once.
+/// `called`: see SessionSpec.
 std::vector<std::string> describe_waiting(const std::vector<hosts::Host>& hosts,
-                                          const std::vector<Awaited>& awaited);
+                                          const std::vector<Awaited>& awaited,
+                                          std::string_view called = "podrun");
 /// For the status line: `waiting for [17]`.
 std::string describe_awaited(const std::vector<hosts::Host>& hosts, const std::vector<Awaited>& awaited);
 

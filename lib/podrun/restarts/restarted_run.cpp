@@ -238,7 +238,7 @@ RestartEvent RestartedRun::perform(const step::Survey& survey) {
 
 void RestartedRun::tell_waiting() {
   const TimePoint now = Clock::now();
-  std::vector<std::string> lines = describe_waiting(hosts(), survey_.awaited());
+  std::vector<std::string> lines = describe_waiting(hosts(), survey_.awaited(), session_.spec().called);
   if (lines == told_ && now - told_at_ < kTellAgain) return;
   const std::optional<TimePoint> until = policy_.waits_until();
   const std::optional<std::chrono::seconds> left =

@@ -89,7 +89,7 @@ void CommandMode::begin(output::Output& output) {
   if (json_)
     json_->begin(output);
   else if (run_.work == report::Work::command)
-    warning_ = report::terminal_warning(run_.command, run_.plan.hosts);
+    warning_ = report::terminal_warning(run_.command, run_.plan.hosts, called());
 }
 
 void CommandMode::notice(output::Output& output, const run::RunPolicy& policy, const run::Notice& notice) {
@@ -111,7 +111,8 @@ void CommandMode::notice(output::Output& output, const run::RunPolicy& policy, c
 }
 
 void CommandMode::print_final_report(output::Output& output, const run::RunPolicy& policy, int status) {
-  for (std::string& line : final_report(run_, policy, *last_lines_, charset())) output.say(std::move(line));
+  for (std::string& line : final_report(run_, policy, *last_lines_, charset(), called()))
+    output.say(std::move(line));
   if (json_) json_->end(output, policy, status);
   const bool adds = run_.view.earlier == output::EarlierOutput::append;
   if (!run_.view.outdir.empty() && !adds && started_ &&

@@ -61,6 +61,7 @@ class CommandMode : public Mode {
 
   const RunSpec& run_spec() const { return run_; }
   output::Charset charset() const { return session_.charset(); }
+  const std::string& called() const { return session_.spec().called; }
   /// None without --json.
   std::optional<JsonReport>& json() { return json_; }
 

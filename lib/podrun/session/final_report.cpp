@@ -50,7 +50,8 @@ bool input_waits() {
 }
 
 /// Adds hints about likely mistakes in the user's command: quoting, local paths, variables that sudo drops.
-void add_command_hints(const RunSpec& run, const run::RunPolicy& policy, std::vector<std::string>& lines) {
+void add_command_hints(const RunSpec& run, const run::RunPolicy& policy, std::string_view called,
+                       std::vector<std::string>& lines) {
   if (const auto* words = std::get_if<supervisor::Words>(&run.command.what)) {
     if (auto hint = report::quoting_hint(words->words, policy.outcomes())) lines.push_back(std::move(*hint));
   }
@@ -58,7 +59,7 @@ void add_command_hints(const RunSpec& run, const run::RunPolicy& policy, std::ve
   if (auto hint = report::local_path_hint(run.command, policy.outcomes(), here))
     lines.push_back(std::move(*hint));
   if (auto hint = report::sudo_variable_hint(run.command)) lines.push_back(std::move(*hint));
-  if (auto hint = report::terminal_hint(run.command, run.plan.hosts, policy.outcomes()))
+  if (auto hint = report::terminal_hint(run.command, run.plan.hosts, policy.outcomes(), called))
     lines.push_back(std::move(*hint));
 }
 
@@ -85,7 +86,8 @@ bool waits_for_answer(const run::Limits& limits, const run::RunPolicy& policy) {
 }
 
 std::vector<std::string> final_report(const RunSpec& run, const run::RunPolicy& policy,
-                                      const output::LastLines& last_lines, output::Charset charset) {
+                                      const output::LastLines& last_lines, output::Charset charset,
+                                      std::string_view called) {
   const std::vector<hosts::Host>& hosts = run.plan.hosts;
   std::vector<std::string> lines =
       report::summarize(hosts, policy.outcomes(), policy.culprit(), policy.interrupted_by(),
@@ -96,12 +98,12 @@ std::vector<std::string> final_report(const RunSpec& run, const run::RunPolicy& 
   const std::string workers = report::workers_to_repeat(hosts, policy.outcomes());
   if (!workers.empty() && !policy.interrupted_by() && run.retry_command)
     lines.push_back(fmt::format("podrun: {}{}", output::kBeforeCommand, run.retry_command(workers)));
-  if (run.work == report::Work::command) add_command_hints(run, policy, lines);
+  if (run.work == report::Work::command) add_command_hints(run, policy, called, lines);
   if (run.input_unsent && input_waits())
     lines.emplace_back("podrun: standard input was not sent (-I sends it to every host)");
   const bool can_ask = policy.limits().questions == run::Questions::can_be_asked;
   if (auto hint = report::login_hint(policy.outcomes(), can_ask)) lines.push_back(std::move(*hint));
-  if (auto hint = report::busy_hint(policy.outcomes())) lines.push_back(std::move(*hint));
+  if (auto hint = report::busy_hint(policy.outcomes(), called)) lines.push_back(std::move(*hint));
   if (auto hint = report::turned_away_hint(policy.outcomes())) lines.push_back(std::move(*hint));
   if (auto hint = report::start_up_hint(hosts, policy.outcomes(), run.remote_by))
     lines.push_back(std::move(*hint));

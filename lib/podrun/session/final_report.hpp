@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "podrun/output/last_lines.hpp"
@@ -18,8 +19,9 @@ bool was_interrupted(const run::HostOutcome& outcome, const run::RunPolicy& poli
 bool waits_for_answer(const run::Limits& limits, const run::RunPolicy& policy);
 
 /// The final report: how the run went, why, and how to continue. Lines without a newline; empty when all went
-/// well.
+/// well. `called`: see SessionSpec.
 std::vector<std::string> final_report(const RunSpec& run, const run::RunPolicy& policy,
-                                      const output::LastLines& last_lines, output::Charset charset);
+                                      const output::LastLines& last_lines, output::Charset charset,
+                                      std::string_view called);
 
 }  // namespace podrun::session

@@ -100,7 +100,7 @@ void LineMode::take(const TypedCommand& command) {
   end_.has_run = true;
   end_.is_wrong = command.is_wrong;
   typed_.what = supervisor::ShellText{command.text};
-  if (auto warning = report::terminal_warning(typed_, run_spec().plan.hosts))
+  if (auto warning = report::terminal_warning(typed_, run_spec().plan.hosts, called()))
     output_->say(std::move(*warning));
   run_.release(std::move(typed.text), std::move(typed.texts_of_hosts));
 }
@@ -136,7 +136,7 @@ void LineMode::print_final_report(output::Output& output, const run::RunPolicy& 
   learn(end_, policy, filter_);
   if (end_.has_run) {
     CommandMode::print_final_report(output, policy, status);
-    if (auto hint = report::terminal_hint(typed_, run_spec().plan.hosts, policy.outcomes()))
+    if (auto hint = report::terminal_hint(typed_, run_spec().plan.hosts, policy.outcomes(), called()))
       output.say(std::move(*hint));
     return;
   }

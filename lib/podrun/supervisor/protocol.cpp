@@ -198,7 +198,8 @@ std::optional<link::Failure> refusal(const Hello& hello, const Supervision& supe
 
 bool is_refusal(const link::Failure& failure) {
   using link::Stage;
-  return failure.stage == Stage::working_directory || failure.stage == Stage::run_directory ||
+  return (failure.stage == Stage::starting_shell && failure.cause == link::Cause::ended_early) ||
+         failure.stage == Stage::working_directory || failure.stage == Stage::run_directory ||
          failure.stage == Stage::clean_up || failure.stage == Stage::supervision ||
          (failure.stage.own() && failure.stage.own()->is_answer);
 }

@@ -94,7 +94,8 @@ struct Hello {
 /// The failure that a refusal means; none if the hello is `ready`.
 std::optional<link::Failure> refusal(const Hello& hello, const Supervision& supervision);
 
-/// Whether a refusal caused this failure: the host was reached.
+/// Whether the host was reached, and it was its answer, or the end of its shell, that kept the command from
+/// starting.
 bool is_refusal(const link::Failure& failure);
 
 /// Finds the hello in the output of a host: before it stands the output of its rc files, after it that of the

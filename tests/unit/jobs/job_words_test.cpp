@@ -53,8 +53,8 @@ TEST_F(JobWordsTest, NamesTheHostThatIsSilent) {
 TEST_F(JobWordsTest, NamesJobsThatThisMachineKeepsFirst) {
   add(0, {.name = "day", .state = JobState::running, .command = "sleep"});
   Job kept{.name = "train", .state = JobState::running, .is_kept_here = true, .command = "python train.py"};
-  EXPECT_THAT(lines_with(kept), ElementsAre("train  being started, kept here       python train.py",
-                                            "day    running [0] - not there [1-3]  sleep"));
+  EXPECT_THAT(lines_with(kept), ElementsAre("train  being started, kept here    python train.py",
+                                            "day    running [0] - not on [1-3]  sleep"));
   kept.tries = 2;
   kept.age = 7200s;
   kept.output = 3s;
@@ -65,10 +65,10 @@ TEST_F(JobWordsTest, NamesJobsThatThisMachineKeepsFirst) {
   kept.age.reset();
   kept.output.reset();
   kept.doing = "4 running";
-  EXPECT_EQ(lines_with(kept).front(), "train  4 running, try 2, kept here    python train.py");
+  EXPECT_EQ(lines_with(kept).front(), "train  4 running, try 2, kept here  python train.py");
   kept.state = JobState::ended;
   kept.status = 3;
-  EXPECT_EQ(lines_with(kept).front(), "train  exit 3, kept here              python train.py");
+  EXPECT_EQ(lines_with(kept).front(), "train  exit 3, kept here           python train.py");
 }
 
 TEST_F(JobWordsTest, FoldsHostsByState) {
@@ -90,15 +90,15 @@ TEST_F(JobWordsTest, ShowsWhenJobsEnded) {
   EXPECT_THAT(
       lines(),
       ElementsAre(
-          "a  exit 0 [0] - exit 137 (SIGKILL), output open [1] - not there [2,3]  2 min ago  ended 5 s to 1 "
+          "a  exit 0 [0] - exit 137 (SIGKILL), output open [1] - not on [2,3]  2 min ago  ended 5 s to 1 "
           "min ago",
-          "b  stopped [2] - lost (rebooted) [3] - not there [0,1]"));
+          "b  stopped [2] - lost (rebooted) [3] - not on [0,1]"));
 }
 
 TEST_F(JobWordsTest, NamesJobsOfAnotherList) {
   add(0, {.name = "train", .state = JobState::running});
   add(1, {.name = "train", .place = "2-tpu-1", .state = JobState::running});
-  EXPECT_THAT(lines(), ElementsAre("train  running [0] - running, of another list [1] - not there [2,3]"));
+  EXPECT_THAT(lines(), ElementsAre("train  running [0] - running, of another list [1] - not on [2,3]"));
   EXPECT_THAT(describe_strays("train", hosts_, listed_),
               ElementsAre("[1] has train as worker 2 of another list (2-tpu-1)"));
   add(2, {.name = "train", .place = "3-tpu-2", .state = JobState::running});
@@ -109,7 +109,7 @@ TEST_F(JobWordsTest, NamesJobsOfAnotherList) {
 
 TEST_F(JobWordsTest, NamesTheMachineOfAJobElsewhere) {
   add(0, {.name = "train", .state = JobState::elsewhere, .machine = "login1"});
-  EXPECT_THAT(lines(), ElementsAre("train  on login1 [0] - not there [1-3]"));
+  EXPECT_THAT(lines(), ElementsAre("train  on login1 [0] - not on [1-3]"));
   EXPECT_THAT(
       describe_strays("train", hosts_, listed_),
       ElementsAre(
@@ -121,7 +121,7 @@ TEST_F(JobWordsTest, NamesHostsThatLackAJob) {
   add(1, {.name = "a", .state = JobState::running});
   for (std::size_t host = 0; host < 4; ++host) add(host, {.name = "b", .state = JobState::running});
   listed_.erase(listed_.begin() + 3);  // it has not answered
-  EXPECT_THAT(lines(), ElementsAre("a  running [1] - not there [0,2]", "b  running [0-2]"));
+  EXPECT_THAT(lines(), ElementsAre("a  running [1] - not on [0,2]", "b  running [0-2]"));
 }
 
 TEST_F(JobWordsTest, CallsAJobThatMustNotStartStopped) {

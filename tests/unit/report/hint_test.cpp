@@ -59,14 +59,15 @@ TEST(QuotingHint, IsNotGivenForOneWordWhichIsShellText) {
 
 std::string terminal(const std::string& text, const run::HostOutcome& outcome = link::Exited{1}) {
   const std::vector<hosts::Host> hosts = {{.worker = 2, .name = "a"}, {.worker = 5, .name = "b"}};
-  return terminal_hint({.what = supervisor::ShellText{text}}, hosts, {link::Exited{0}, outcome})
+  return terminal_hint({.what = supervisor::ShellText{text}}, hosts, {link::Exited{0}, outcome}, "podrun")
       .value_or("none");
 }
 
 TEST(TerminalHint, NamesTheFirstHostThatFailed) {
   EXPECT_EQ(terminal("top"), "podrun: top needs a terminal: podrun ssh 5");
-  EXPECT_EQ(terminal_hint({.what = supervisor::Words{{"htop", "a b"}}}, {{.worker = 0}}, {link::Exited{1}}),
-            "podrun: htop needs a terminal: podrun ssh 0");
+  EXPECT_EQ(terminal_hint({.what = supervisor::Words{{"htop", "a b"}}}, {{.worker = 0}}, {link::Exited{1}},
+                          "podrun -H a"),
+            "podrun: htop needs a terminal: podrun -H a ssh 0");
 }
 
 TEST(TerminalHint, FindsTheProgramInALine) {
@@ -87,7 +88,8 @@ TEST(TerminalHint, AllowsProgramsThatDoWithout) {
 
 TEST(TerminalHint, ComesBeforeAProgramThatWouldWait) {
   const auto warning = [](const std::string& text) {
-    return terminal_warning({.what = supervisor::ShellText{text}}, {{.worker = 2}}).value_or("none");
+    return terminal_warning({.what = supervisor::ShellText{text}}, {{.worker = 2}}, "podrun")
+        .value_or("none");
   };
   EXPECT_EQ(warning("vim a"), "podrun: vim needs a terminal: podrun ssh 2 (Ctrl-C twice stops it here)");
   for (const char* line : {"vim -es -c q a", "vi -c wq a", "top", "echo vim"})
@@ -196,6 +198,8 @@ TEST(StartUpHint, SaysHowSudoNeedsNoPassword) {
   EXPECT_EQ(hint(link::Cause::ended_early, "sudo: interactive authentication is required (exit 1)"),
             expected);
   EXPECT_EQ(hint(link::Cause::ended_early, "sudo: unknown user root (exit 1)"), "none");
+  EXPECT_EQ(hint(link::Cause::ended_early, "sh: 1: exec: sudo: not found (exit 127)"),
+            "podrun: --sudo needs sudo there (leave it out where the login is root's)");
   EXPECT_EQ(hint(link::Cause::closed, "sudo: a password is required (exit 1)"), "none");
 }
 
@@ -207,14 +211,14 @@ std::string path_hint(supervisor::Command command, int status) {
 
 TEST(BusyHint, IsForACleanUpThatALiveProcessForbids) {
   const auto hint = [](link::Stage stage, const std::string& detail) {
-    return busy_hint({link::Exited{0}, run::Unreachable{{stage, link::Cause::other, detail}}})
+    return busy_hint({link::Exited{0}, run::Unreachable{{stage, link::Cause::other, detail}}}, "podrun -H a")
         .value_or("none");
   };
   EXPECT_NE(hint(link::Stage::clean_up, "pid 12 (python3) holds /dev/accel0"), "none");
   EXPECT_EQ(hint(link::Stage::clean_up, "pid 12 (python3) holds /dev/accel0 for the job j1"),
-            "podrun: podrun stop j1 frees the accelerators of that job");
+            "podrun: podrun -H a stop j1 frees the accelerators of that job");
   EXPECT_THAT(hint(link::Stage::clean_up, "pid 12 (python3) holds /dev/accel0 for the job $(id)"),
-              testing::StartsWith("podrun: podrun kill lists"));
+              testing::StartsWith("podrun: podrun -H a kill lists"));
   EXPECT_EQ(hint(link::Stage::clean_up, "/tmp/tpu_logs cannot be moved aside"), "none");
   EXPECT_EQ(hint(link::Stage::sending_file, "pid 12 (python3) holds /dev/accel0"), "none");
 }

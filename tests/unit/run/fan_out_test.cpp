@@ -103,7 +103,7 @@ TEST_F(FanOutTest, CountsAHostThatDiesAtTheBarrierAsUnreachable) {
   hosts_[0].supervisor->say(StreamEvents{link::Exited{1}, link::Closed{}});
   run_what_is_due();
   hosts_[1].supervisor->greet("ready - - - - ");
-  EXPECT_EQ(finish(), "unreachable: ready: the supervisor ended before the start, not started");
+  EXPECT_EQ(finish(), "unreachable: ready: podrun's script ended before the start, not started");
   EXPECT_EQ(told(1), "");
 }
 
@@ -113,7 +113,7 @@ TEST_F(FanOutTest, SaysWhatAShellThatIsNoneSaid) {
   begin();
   hosts_[0].supervisor->say(
       StreamEvents{err("This account is not available.\n"), link::Exited{1}, link::Closed{}});
-  EXPECT_EQ(finish(), "unreachable: starting /bin/sh: This account is not available. (exit 1)");
+  EXPECT_EQ(finish(), "not ready: starting /bin/sh: This account is not available. (exit 1)");
   EXPECT_THAT(lines(), ElementsAre("0 err: This account is not available."));
 }
 
