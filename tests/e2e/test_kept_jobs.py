@@ -49,8 +49,9 @@ def test_a_job_is_kept_from_its_start_to_its_end(podrun, keeper):
     assert following.wait().returncode == 5
     assert following.stdout.count(b"up 0\n") == 2
     assert kept(podrun) == {"train": 5}
-    assert podrun("wait", "train").returncode == 5
-    podrun.ok("rm", "train")
+    waited = podrun("wait", "train")
+    assert (waited.returncode, waited.stderr) == (5, b"podrun: train: exit 5 (podrun logs -n 20 train shows its end)\n")
+    assert podrun.ok("rm", "train") == b"train  removed\n"
     assert kept(podrun) == {}
 
 

@@ -16,7 +16,7 @@
 #include "podrun/base/regex.hpp"
 #include "podrun/jobs/job_start.hpp"
 #include "podrun/jobs/job_words.hpp"
-#include "podrun/jobs/log_follow.hpp"
+#include "podrun/jobs/show_log.hpp"
 #include "podrun/output/label.hpp"
 
 #include "cli/job_keepers.hpp"

@@ -9,7 +9,7 @@
 
 #include "podrun/jobs/job_start.hpp"
 #include "podrun/jobs/job_words.hpp"
-#include "podrun/jobs/log_follow.hpp"
+#include "podrun/jobs/show_log.hpp"
 
 #include "cli/job_keepers.hpp"
 #include "cli/kept_run.hpp"

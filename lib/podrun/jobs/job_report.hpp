@@ -18,6 +18,9 @@
 // the host.
 namespace podrun::jobs {
 
+/// The exit status of a job whose own is not known.
+inline constexpr int kUnknownStatus = 255;
+
 enum class JobState : std::uint8_t {
   starting,
   running,

@@ -29,33 +29,6 @@ constexpr std::size_t kCommandCells = 16;  ///< the least room for a command
 constexpr std::size_t kGap = 2;
 constexpr std::size_t kIndent = 4;
 
-/// `running`, `exit 137 (SIGKILL)`, `stopped`, `on login2`
-std::string describe_state(const Job& job) {
-  const auto with_open = [&job](const std::string& text) {
-    return job.is_open ? text + ", output open" : text;
-  };
-  switch (job.state) {
-    case JobState::starting:
-      return job.is_stopped ? "stopped" : "starting";
-    case JobState::running:
-      return "running";
-    case JobState::ended:
-      if (job.is_stopped) return with_open("stopped");
-      if (job.status == 0) return with_open("exit 0");
-      return with_open(report::describe(run::HostOutcome(link::Exited{job.status})));
-    case JobState::rebooted:
-      return "lost (rebooted)";
-    case JobState::unsupervised:
-      return "running (podrun's script was killed)";
-    case JobState::removed:
-      return "removed";
-    case JobState::elsewhere:
-      return "on " + output::escape_controls(job.machine);
-    default:
-      return "lost (podrun's script was killed)";
-  }
-}
-
 /// The range of some times.
 struct Times {
   std::optional<seconds> shortest = std::nullopt;
@@ -137,10 +110,10 @@ using Row = std::array<std::string, kColumns>;
 
 Row make_row(const std::string& name, const Named& named, const std::vector<hosts::Host>& hosts,
              std::string_view separator) {
+  const bool is_here = named.is_kept_here || (hosts.size() == 1 && hosts[0].kind == hosts::HostKind::local);
   std::vector<std::string> states;
   for (const auto& [state, where] : named.states)
-    states.push_back(named.is_kept_here ? state
-                                        : fmt::format("{} {}", state, output::fold_hosts(hosts, where)));
+    states.push_back(is_here ? state : fmt::format("{} {}", state, output::fold_hosts(hosts, where)));
   if (!named.missing.empty())
     states.push_back(fmt::format("not on {}", output::fold_hosts(hosts, named.missing)));
   return {output::escape_controls(name), join(states, separator), named.started.describe(""),
@@ -199,6 +172,32 @@ std::vector<std::string> align(const std::vector<Row>& rows, const Row* heading,
 }
 
 }  // namespace
+
+std::string describe_state(const Job& job) {
+  const auto with_open = [&job](const std::string& text) {
+    return job.is_open ? text + ", output open" : text;
+  };
+  switch (job.state) {
+    case JobState::starting:
+      return job.is_stopped ? "stopped" : "starting";
+    case JobState::running:
+      return "running";
+    case JobState::ended:
+      if (job.is_stopped) return with_open("stopped");
+      if (job.status == 0) return with_open("exit 0");
+      return with_open(report::describe(run::HostOutcome(link::Exited{job.status})));
+    case JobState::rebooted:
+      return "lost (rebooted)";
+    case JobState::unsupervised:
+      return "running (podrun's script was killed)";
+    case JobState::removed:
+      return "removed";
+    case JobState::elsewhere:
+      return "on " + output::escape_controls(job.machine);
+    default:
+      return "lost (podrun's script was killed)";
+  }
+}
 
 std::vector<std::string> describe_jobs(const std::vector<Job>& kept, const std::vector<hosts::Host>& hosts,
                                        const std::vector<ListedJobs>& listed, std::string_view separator,

@@ -12,6 +12,9 @@
 // Jobs in words. Pure. Text that comes from a host is escaped.
 namespace podrun::jobs {
 
+/// `running`, `exit 137 (SIGKILL)`, `stopped`, `on login2`
+std::string describe_state(const Job& job);
+
 enum class Heading { shown, none };
 
 /// A row for each job, with its hosts folded by state, those that this machine keeps (`kept`) first; aligned,

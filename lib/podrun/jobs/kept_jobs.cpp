@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "podrun/jobs/ask_jobs.hpp"
-#include "podrun/jobs/log_follow.hpp"
 #include "podrun/jobs/manage_jobs.hpp"
+#include "podrun/jobs/show_log.hpp"
 
 namespace podrun::jobs {
 namespace {
@@ -18,7 +18,6 @@ namespace {
 constexpr std::chrono::milliseconds kLook{200};
 constexpr std::chrono::seconds kSoon{1};  ///< a mistyped command has ended by then
 constexpr int kOfSignal = 128;
-constexpr int kUnknownStatus = 255;
 
 void show_output(session::Session& here, const std::string& name) {
   LogRequest request{.name = name};

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <csignal>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -16,23 +15,19 @@
 #include "podrun/jobs/log_request.hpp"
 #include "podrun/jobs/log_times.hpp"
 #include "podrun/output/output.hpp"
-#include "podrun/session/session.hpp"
 #include "podrun/supervisor/command.hpp"
 #include "podrun/supervisor/supervised.hpp"
 
 namespace podrun::jobs {
-
-/// RunResult::interrupted_by where LogRequest::gives_up_at has come.
-inline constexpr int kSignalOfLimit = SIGALRM;
 
 /// How far the output of the job on one host has been read.
 struct FollowedHost {
   std::string number = {};  ///< of the start of the job that is shown; empty: not known yet
   std::uint64_t out = 0;    ///< the next byte of each stream
   std::uint64_t err = 0;
-  bool has_gap = false;  ///< output was removed, or found no room on the disk
-  bool is_lost = false;  ///< it has ended, and its exit status is not known
-  bool is_open = false;  ///< the job has ended, but processes that it left have its output open
+  bool has_gap = false;   ///< output was removed, or found no room on the disk
+  std::string lost = {};  ///< it has ended, and its exit status is not known: its state, in words
+  bool is_open = false;   ///< the job has ended, but processes that it left have its output open
   std::optional<int> exit_status = std::nullopt;  ///< of the job, once it has ended; 255: it is not known
   run::TimePoint heard_at = {};                   ///< when it last printed, as far as that is known
   LogTimes times = {};                            ///< with timestamps
@@ -62,10 +57,5 @@ class LogFollow {
   std::vector<FollowedHost> followed_;
   std::optional<KeptLines> kept_lines_;
 };
-
-/// Shows the output of a job on these hosts (indexes), which have it; goes on after a lost connection. The
-/// status is the largest exit status of the job. `run`: gives the view and the command that repeats it.
-session::RunResult show_log(session::Session& session, session::RunSpec run,
-                            const std::vector<std::size_t>& hosts, LogRequest request);
 
 }  // namespace podrun::jobs

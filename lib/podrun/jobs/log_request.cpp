@@ -52,7 +52,7 @@ std::optional<KeptLog> show_as_kept(const session::Session& session, LogRequest&
     request.grep = output::pattern_of_stored(kept->hosts);
   }
   run.shown = kept->hosts;
-  if (request.follow && !request.is_silent) {
+  if (request.follow) {
     struct Words {
       std::optional<report::OwnWords> words = {};
       run::TimePoint until = {};

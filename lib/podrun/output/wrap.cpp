@@ -11,7 +11,7 @@ namespace podrun::output {
 namespace {
 
 constexpr std::string_view kPrefix = "podrun: ";
-constexpr std::string_view kName = "podrun ";
+constexpr std::string_view kCommandName = "podrun ";
 
 /// Puts pieces on lines, with a blank between them.
 class Lines {
@@ -48,7 +48,8 @@ void add_words(Lines& lines, std::string_view text) {
 
 /// Where the next command begins, with its bracket: `podrun ` at the start of a word.
 std::size_t find_command(std::string_view text) {
-  for (std::size_t at = text.find(kName); at != std::string_view::npos; at = text.find(kName, at + 1)) {
+  for (std::size_t at = text.find(kCommandName); at != std::string_view::npos;
+       at = text.find(kCommandName, at + 1)) {
     if (at == 0 || text[at - 1] == ' ') return at;
     if (text[at - 1] == '(') return at - 1;
   }
