@@ -45,7 +45,7 @@ TEST_F(JobWordsTest, NamesTheHostThatIsSilent) {
   listed_[2].list.jobs.front().output = 8s;
   EXPECT_THAT(lines(), ElementsAre("train  running [0-3]  1 h ago  output 8 s ago  x"));
   EXPECT_TRUE(silent_hosts(hosts_, listed_).empty());
-  for (const std::size_t host : {0, 1, 3}) listed_[host].list.jobs.front().output.reset();
+  for (const std::size_t host : {0u, 1u, 3u}) listed_[host].list.jobs.front().output.reset();
   EXPECT_THAT(lines(), ElementsAre("train  running [0-3]  1 h ago  output 8 s ago  x"))
       << "one prints for all";
 }
