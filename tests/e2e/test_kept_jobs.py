@@ -44,6 +44,8 @@ def test_a_job_is_kept_from_its_start_to_its_end(podrun, keeper):
     following.wait_for_output(b"up 1\n", count=2)
     line = wait_until(lambda: next((each for each in podrun.ok("ps", "train").decode().splitlines() if each.startswith("train  2 running")), None))
     assert "2 running, try 2, kept here" in line
+    late = podrun("wait", "-u", "1", "train")
+    assert (late.returncode, late.stderr) == (124, b"podrun: train has not ended within 1 s\n")
     for rank in keeper.ranks:
         (keeper.home(rank) / "go").touch()
     assert following.wait().returncode == 5

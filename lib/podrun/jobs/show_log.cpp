@@ -58,9 +58,10 @@ class LogMode final : public session::CommandMode,
            "the job has ended, and processes that it left have its output open: not waiting for them");
     say_lost(output);
     if (is_late(policy)) {
-      output.say(fmt::format("podrun: {} has not ended within {} on {}", follow_.request().name,
-                             format_duration(follow_.request().time_limit.value_or(std::chrono::seconds(0))),
-                             output::fold_hosts(run_spec().plan.hosts, not_ended())));
+      output.say(
+          fmt::format("podrun: {} has not ended within {}{}", follow_.request().name,
+                      format_duration(follow_.request().time_limit.value_or(std::chrono::seconds(0))),
+                      is_kept() ? "" : " on " + output::fold_hosts(run_spec().plan.hosts, not_ended())));
       if (json()) json()->end(output, policy, status);
       return;
     }
