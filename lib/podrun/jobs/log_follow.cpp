@@ -4,7 +4,6 @@
 // the job did.
 #include "podrun/jobs/log_follow.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -33,12 +32,6 @@ constexpr const char* kAllTimes = "4000";
 std::string seconds_since(run::TimePoint time) {
   const auto passed = std::chrono::ceil<std::chrono::seconds>(std::chrono::steady_clock::now() - time);
   return std::to_string(passed.count());
-}
-
-int exit_status_of(std::string_view state) {
-  Job job;
-  read_job_state(job, state);
-  return job.state == JobState::ended ? job.status : kUnknownStatus;
 }
 
 /// Throws HostError unless the host has said how the job is.
@@ -129,11 +122,11 @@ asio::awaitable<void> LogFollow::prepare(std::size_t host, supervisor::Supervise
   if (kept_lines_) kept_lines_->end(output);
   followed.is_open = frames.state()->ends_with(" open");
   if (!request_.follow) co_return;
-  followed.exit_status = exit_status_of(*frames.state());
-  if (*followed.exit_status != kUnknownStatus) co_return;
   Job job;
   read_job_state(job, *frames.state());
-  if (job.state != JobState::ended) followed.lost = describe_state(job);
+  const bool is_known = job.state == JobState::ended;
+  followed.exit_status = is_known ? job.status : kUnknownStatus;
+  if (!is_known) followed.lost = describe_state(job);
 }
 
 }  // namespace podrun::jobs
