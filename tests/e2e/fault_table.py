@@ -92,7 +92,8 @@ def in_words(event):
         return None
     stage, jump_host = event.get("stage"), event.get("jump_host")
     way = [f"connecting from jump host {jump_host}"] if stage == "forwarding" else [f"jump host {jump_host}"] * bool(jump_host) + [STAGE_WORDS.get(stage, stage.replace("_", " "))]
-    kind = "not ready" if stage in ("supervision", "copying") else outcome
+    has_answered = stage in ("supervision", "copying") or (stage, event["cause"]) == ("starting_shell", "ended_early")
+    kind = "not ready" if has_answered else outcome
     return ": ".join([kind, *way, event["message"]])
 
 

@@ -292,9 +292,9 @@ def test_round_trips(podrun, homes, fault):
         return proxies[1].connections[-1]["round_trips"]
 
     # A command has 7, see test_ssh_faults.py. Each of two programs has a channel, a request and an answer; the second one's comes before it is told
-    # the names. The fewest of some pulls count.
-    assert min(count(f"out{number}") for number in range(5)) <= 14
-    assert min(count("out0") for _ in range(5)) <= 10
+    # the names. A busy machine may need more; one pull must not.
+    assert any(count(f"out{number}") <= 14 for number in range(8))
+    assert any(count("out0") <= 10 for _ in range(8))
 
 
 # Hosts that do not take part

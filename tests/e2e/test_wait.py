@@ -61,6 +61,7 @@ def test_wait_for_at_most_a_time(podrun, hosts):
     event = told(path)
     assert (event["event"], event["status"], event["failed"], event["summary"]) == ("running", 124, [], "train: it has not ended, and goes on")
     assert b"train  running [0,1]" in podrun.ok(*hosts.options, "ps")
+    wait_until(lambda: not any(hosts.pod.logins(rank) for rank in hosts.ranks), what="the end of the connections so far")
     stopped = podrun.start(*hosts.options, "wait", "train")
     wait_until(lambda: all(hosts.pod.logins(rank) for rank in hosts.ranks), what="the connections")
     stopped.signal(signal.SIGINT)
