@@ -4,6 +4,7 @@
 #include <nss.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <exception>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "podrun/base/error.hpp"
 #include "podrun/hosts/probe.hpp"
 #include "podrun/output/terminal.hpp"
+#include "podrun/report/json_events.hpp"
 
 #include "cli/command_line.hpp"
 #include "cli/kept_run.hpp"
@@ -36,9 +38,9 @@ void open_standard_descriptors() {
   }
 }
 
-int dispatch(const std::vector<std::string>& arguments, const std::shared_ptr<output::Terminal>& terminal) {
+int dispatch(const std::vector<std::string>& arguments, cli::CommandLine& line,
+             const std::shared_ptr<output::Terminal>& terminal) {
   const std::unique_ptr<hosts::Probe> probe = hosts::make_system_probe();
-  cli::CommandLine line(commands::command_table());
   const std::optional<cli::KeptRun> kept = cli::read_kept_run(arguments, *probe);
   if (const auto text =
           kept ? line.parse(kept->words, *probe, kept->directory) : line.parse(arguments, *probe))
@@ -46,13 +48,25 @@ int dispatch(const std::vector<std::string>& arguments, const std::shared_ptr<ou
   return line.run(*probe, terminal);
 }
 
+int refuse(const UsageError& error, const cli::CommandLine& line, output::Terminal& terminal) {
+  if (line.asks_for_json()) {
+    const std::string event =
+        report::error_event(std::chrono::system_clock::now(), kUsageStatus, error.what());
+    output::print_answer(event + '\n', terminal);
+  }
+  output::print_notes({error.what()}, terminal);
+  return kUsageStatus;
+}
+
 int guarded_main(const std::vector<std::string>& arguments) {
   const auto terminal = std::make_shared<output::Terminal>(STDOUT_FILENO, STDERR_FILENO);
   try {
-    return dispatch(arguments, terminal);
-  } catch (const UsageError& error) {
-    output::print_notes({error.what()}, *terminal);
-    return kUsageStatus;
+    cli::CommandLine line(commands::command_table());
+    try {
+      return dispatch(arguments, line, terminal);
+    } catch (const UsageError& error) {
+      return refuse(error, line, *terminal);
+    }
   } catch (const std::exception& error) {
     output::print_notes({fmt::format("internal error: {}", error.what())}, *terminal);
     return kInternalStatus;

@@ -37,15 +37,17 @@ class Events:
         assert self.summary["event"] == "summary" and self.summary["status"] == ended.returncode
         self.lines = [event for event in self.all if event["event"] == "line"]
         self.exits = {event["worker"]: event for event in self.all if event["event"] == "exit"}
+        self.started = [event for event in self.all if event["event"] == "started"]
+        assert len(self.started) <= 1
         self.open_outputs = [event for event in self.all if event["event"] == "output_open"]
         self.sent = {event["worker"]: event for event in self.all if event["event"] == "sent"}
         self.received = {event["worker"]: event for event in self.all if event["event"] == "received"}
-        others = [*self.exits.values(), *self.open_outputs, *self.sent.values(), *self.received.values()]
+        others = [*self.exits.values(), *self.started, *self.open_outputs, *self.sent.values(), *self.received.values()]
         for event in [self.start, self.summary, *self.lines[:VALIDATED_LINES], *others]:
             SCHEMA.validate(event)
         assert len(self.all) == 2 + len(self.lines) + len(others)
         assert sorted(self.exits) == sorted(host["worker"] for host in self.start["hosts"])
-        last = {event["worker"]: place for place, event in enumerate(self.all) if event["event"] not in ("start", "summary")}
+        last = {event["worker"]: place for place, event in enumerate(self.all) if "worker" in event}
         assert all(self.all[place]["event"] == "exit" for place in last.values())
 
     @property

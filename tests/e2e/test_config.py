@@ -1,5 +1,6 @@
 """Manual, "Configuration": what config.yaml says, who wins, `podrun config` and `podrun ssh`."""
 
+import json
 import re
 from pathlib import Path
 
@@ -24,7 +25,8 @@ def refused(podrun, *args, **options):
     """The one line by which it is refused, without "podrun: "."""
     failed = podrun(*args, **options)
     assert failed.returncode == 2, failed
-    assert failed.stdout == b"" and failed.stderr.count(b"\n") == 1
+    assert failed.stdout == b"" or "--json" in args
+    assert failed.stderr.count(b"\n") == 1
     return failed.stderr.decode().removeprefix("podrun: ").rstrip("\n")
 
 
@@ -35,6 +37,16 @@ def settings(podrun, *args):
         if match := re.fullmatch(r"(\S.*?|  - .*?) +# (.*)", line):
             shown[match[1].strip()] = match[2]
     return shown
+
+
+def test_json_of_the_configuration(podrun):
+    configure(podrun, LAYERS + "    env: {TOKEN: geheim}\n")
+    shown = json.loads(podrun.ok("config", "--json", "-p", "train", "-e", "OTHER=geheim"))
+    assert shown["found"] and shown["file"].endswith("config.yaml") and [pod["name"] for pod in shown["pods"]] == ["train"]
+    options = shown["options"]
+    assert options["grace"] == {"value": "2s", "from": "pods.train (config.yaml:10)"}
+    assert options["login"]["value"] is True and options["sudo"] == {"value": False, "from": "default"}
+    assert set(options["env"]["value"]) == {"TOKEN", "OTHER"} and options["fanout"]["value"] == "128"
 
 
 def hosts_of(podrun, *args):

@@ -36,6 +36,35 @@ def test_json_of_a_run_that_goes_well(podrun):
     assert run.summary["counts"]["exited"] == 4 and sum(run.summary["counts"].values()) == 4
 
 
+def test_json_says_where_it_has_started(podrun, via):
+    run = events(podrun, *via, "-H", "a,refused,b", "--skip-unreachable", "--", "echo", "hi")
+    assert run.started[0]["workers"] == [0, 2]
+    assert run.all.index(run.started[0]) < min(run.all.index(event) for event in run.lines if event["text"] == "hi")
+    assert events(podrun, *via, "-H", "a,refused,b", "--", "echo", "hi").started == []
+    batches = events(podrun, *FOUR, "--serial", "1", "--", "true")
+    assert batches.started[0]["workers"] == [0, 1, 2, 3] and batches.all[-3:-1] == [batches.started[0], batches.exits[3]]
+
+
+def test_json_without_lines(podrun):
+    run = Events(podrun("--json=events", *FOUR, "--outdir", "out", "--", "echo hi; echo $PODRUN_RANK >&2"))
+    assert run.lines == [] and run.summary["ok"] == [0, 1, 2, 3]
+    assert {file.name: file.read_text() for file in (podrun.directory / "out").glob("3-*")} == {"3-local3.out": "hi\n", "3-local3.err": "3\n"}
+
+
+@pytest.mark.parametrize("options", [("-u", "soon"), ("--no-such",), ("-H", "a-["), ("--json=x",), ("--outdir", "file/x")])
+def test_json_of_wrong_usage(podrun, options):
+    (podrun.directory / "file").touch()
+    ended = podrun("--json", *FOUR, *options, "--", "true")
+    [event] = map(json.loads, ended.stdout.splitlines())
+    SCHEMA.validate(event)
+    assert ended.returncode == event["status"] == 2 and event["event"] == "error"
+    assert ended.stderr.decode() == f"podrun: {event['message']}\n"
+
+
+def test_wrong_usage_prints_no_json_that_was_not_asked_for(podrun):
+    assert podrun(*FOUR, "-u", "soon", "--", "echo", "--json").stdout == b""
+
+
 def test_json_says_whose_output_stays_open(podrun):
     sleeping = podrun.directory / "sleeping"
     run = podrun.start("--json", "-H", "local[0-1]", "--", f"[ $PODRUN_RANK = 0 ] || {{ sleep 1000 & echo $! >'{sleeping}'; }}; echo hi")
@@ -82,6 +111,7 @@ def test_json_of_a_time_out(podrun):
     assert run.outcomes == {0: "exited", 1: "exited", 2: "timed_out", 3: "exited"}
     assert run.exits[2]["limit_seconds"] == 4 and run.exits[2]["seconds"] >= 4
     assert run.summary["counts"]["timed_out"] == 1
+    assert events(podrun, *FOUR, "-u", "200ms", "--grace", "0", "--", "exec sleep 100").exits[0]["limit_seconds"] == 0.2
 
 
 def test_json_of_hosts_that_are_unreachable(podrun, via):

@@ -8,6 +8,7 @@ import signal
 
 import pytest
 
+from events import events
 from homes import homes_of_pod
 from support import wait_until
 
@@ -67,6 +68,14 @@ def test_wait_for_at_most_a_time(podrun, hosts):
     stopped.signal(signal.SIGINT)
     assert stopped.wait().returncode == 130
     assert b"train  running [0,1]" in podrun.ok(*hosts.options, "ps")
+
+
+def test_json_names_the_job(podrun, hosts):
+    go(hosts)
+    assert events(podrun, *hosts.options, "start", "train", "--", GO).start["job"] == "train"
+    for words in (["wait"], ["logs", "-f"]):
+        start = events(podrun, *hosts.options, *words, "train").start
+        assert start["job"] == "train" and not start.keys() & {"command", "shell", "script"}
 
 
 @pytest.mark.parametrize("words", [("wait",), ("logs", "-f")])

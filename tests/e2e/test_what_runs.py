@@ -47,6 +47,17 @@ def test_one_word_is_shell_text(podrun):
     assert podrun.ok(*ONE, "--", "cd / && x='a  b'; echo \"$x\" $(pwd) | tr / _") == b"a  b _\n"
 
 
+def test_one_exact_word_is_a_program(podrun):
+    program = podrun.directory / "my prog; $x"
+    program.write_text("#!/bin/sh\necho ran\n")
+    program.chmod(0o755)
+    assert podrun.ok(*ONE, "--exec", "--", str(program)) == b"ran\n"
+    assert podrun(*ONE, "--exec", "--", "A=b").returncode == 127
+    assert podrun.ok(*ONE, "--exec", "--", "printf", "%s", "A=b") == b"A=b"
+    for words in (["-s", str(program)], ["-s", str(program), "--", "x"], []):
+        assert podrun(*ONE, "--exec", *words).stderr.startswith(b"podrun: --exec: ")
+
+
 def test_a_bare_shell_operator_among_the_words_is_hinted_at_when_it_fails(podrun):
     failed = podrun(*ONE, "--", "ls", "/nonexistent", "|", "cat")
     assert failed.returncode != 0

@@ -149,6 +149,13 @@ std::optional<std::string> CommandLine::parse(Words arguments, const hosts::Prob
   return std::nullopt;
 }
 
+bool CommandLine::asks_for_json() const {
+  const Words& words = options_.arguments;
+  return options_.json ||
+         std::any_of(words.begin(), std::find(words.begin(), words.end(), "--"),
+                     [](const auto& word) { return word == "--json" || word.starts_with("--json="); });
+}
+
 int CommandLine::run(const hosts::Probe& probe, const std::shared_ptr<output::Terminal>& terminal) {
   const Context context{options_, table_, config_, rows_, probe, terminal};
   return commands_[static_cast<std::size_t>(row_ - rows_.data())]->run(context);

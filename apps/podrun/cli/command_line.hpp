@@ -23,6 +23,9 @@ class CommandLine {
   std::optional<std::string> parse(std::vector<std::string> arguments, const hosts::Probe& probe,
                                    const std::string& kept_in = {});
 
+  /// Whether the words ask for --json, or config.yaml does; also after parse() has thrown.
+  bool asks_for_json() const;
+
   /// After parse() without an answer: the exit status. Throws UsageError.
   int run(const hosts::Probe& probe, const std::shared_ptr<output::Terminal>& terminal);
 

@@ -3,6 +3,8 @@
 // single command is in the command's file.
 #include "cli/option_rows.hpp"
 
+#include <tuple>
+
 #include "podrun/base/text.hpp"
 #include "podrun/check/check_run.hpp"
 #include "podrun/config/described_hosts.hpp"
@@ -142,6 +144,8 @@ void add_what_runs(OptionTable& table, Options& options) {
              "Run a local script (-: standard input, @NAME: see podrun example); its #! line names the "
              "interpreter, else /bin/sh",
              [&](const std::string& text) { options.script = text; }, {.merge = Merge::not_allowed});
+  rows.flag(script, "--exec", "The words after -- are a program and its arguments, also a single one",
+            into(options.exact_words), {.merge = Merge::not_allowed});
   add_environment(table, options);
   rows.flag(clean_up, "-c,--clean-up",
             "First remove stale libtpu locks and move old logs aside; an error if the TPU is in use",
@@ -174,7 +178,7 @@ void add_limits(OptionTable& table, Options& options) {
   rows.value(
       timeout, "-u,--timeout TIME",
       fmt::format("Stop a command after TIME (none; podrun check: {})", duration_option(check::kTimeout)),
-      into(limits.timeout, parse_positive_duration), {.common = true});
+      into(limits.timeout, parse_time_limit), {.common = true});
   rows.flag(batches, "-k,--fail-fast", "Stop the others at the first failure",
             either(limits.on_failure, run::OnFailure::stop_others, run::OnFailure::go_on), {.common = true});
   rows.value(start, "--grace TIME",
@@ -231,11 +235,22 @@ void add_dedup(OptionTable& table, OutputOptions& options) {
   rows.value(output, "--window TIME",
              "Time that a line waits for other hosts, with -d, and an error on a terminal ({})",
              into(options.dedup_limits.window, parse_milliseconds),
-             {.default_text = milliseconds_option(options.dedup_limits.window)});
+             {.default_text = duration_option(options.dedup_limits.window)});
   rows.value(output, "--late TIME",
              "Time in which lines of late hosts are counted, not printed, with -d ({})",
              into(options.dedup_limits.late, parse_milliseconds),
-             {.default_text = milliseconds_option(options.dedup_limits.late)});
+             {.default_text = duration_option(options.dedup_limits.late)});
+}
+
+void add_json(OptionTable& table, OutputOptions& options) {
+  const WordChoice<std::pair<bool, bool>> parse{
+      {{"lines", {true, true}}, {"events", {true, false}}, {"false", {false, true}}}};
+  table.choice(
+      Rows{table, kOutputTopic}.row(json, "--json", "Print JSON (podrun help json); =events: no lines",
+                                    {.choices = "lines events", .common = true}),
+      "lines", "--json[=WHAT]", [&options, parse](const std::string& text) {
+        std::tie(options.json, options.json_lines) = parse(text == "true" ? "lines" : text);
+      });
 }
 
 void add_output_options(OptionTable& table, Options& options) {
@@ -249,8 +264,7 @@ void add_output_options(OptionTable& table, Options& options) {
   rows.flag(output, "--timestamps",
             "Print the time (UTC) before each line; with --outdir also beside its files",
             into(options.timestamps));
-  rows.flag(json, "--json", "Print JSON, for programs (podrun help json)", into(options.json),
-            {.common = true});
+  add_json(table, options);
   rows.value(output, "--outdir DIR", "Write raw output to DIR/WORKER-HOST.out and .err too",
              not_empty(options.outdir, "a directory"), {.value = ValueKind::here});
   rows.flag(output, "--append", "Append to existing files of --outdir", into(options.append),

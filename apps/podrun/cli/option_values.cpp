@@ -44,9 +44,11 @@ std::chrono::milliseconds parse_milliseconds(const std::string& text) {
   return std::chrono::milliseconds(*number);
 }
 
-std::string milliseconds_option(std::chrono::milliseconds duration) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(duration);
-  return seconds == duration ? duration_option(seconds) : fmt::format("{}ms", duration.count());
+std::chrono::milliseconds parse_time_limit(const std::string& text) {
+  const std::chrono::milliseconds limit = parse_milliseconds(text);
+  if (limit == limit.zero())
+    throw UsageError(fmt::format("bad duration \"{}\" (expected at least 1ms)", text));
+  return limit;
 }
 
 std::chrono::seconds parse_positive_duration(const std::string& text) {

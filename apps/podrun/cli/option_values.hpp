@@ -27,6 +27,8 @@ inline auto count_from(std::size_t least) {
 bool parse_boolean(const std::string& text);
 /// A duration, or a whole number of milliseconds: `500ms`.
 std::chrono::milliseconds parse_milliseconds(const std::string& text);
+/// The same, but not 0.
+std::chrono::milliseconds parse_time_limit(const std::string& text);
 /// At least one second.
 std::chrono::seconds parse_positive_duration(const std::string& text);
 
@@ -37,9 +39,7 @@ std::chrono::seconds parse_ago(const std::string& text, std::time_t now);
 /// `500`, `20k`, `1.5GB` (units of 1000), `1GiB` (of 1024), in bytes.
 std::uint64_t parse_size(const std::string& text);
 
-// How a default is shown: as these parsers read it.
-std::string milliseconds_option(std::chrono::milliseconds duration);
-/// `1GB`: in the largest unit of 1000 that divides it.
+/// `1GB`: in the largest unit of 1000 that divides it, as parse_size() reads it.
 std::string size_option(std::uint64_t bytes);
 
 /// Parses one of several words.

@@ -38,6 +38,7 @@ struct ConfiguredEnvironment {
 struct WhatRunsOptions {
   std::optional<std::vector<std::string>> words;  ///< after `--`
   std::optional<std::string> script;
+  bool exact_words = false;              ///< also a single word is a program
   std::vector<std::string> environment;  ///< each `-e`
   std::vector<std::string> environment_files;
   std::vector<ConfiguredEnvironment> configured_environment;  ///< a later one wins

@@ -182,6 +182,8 @@ supervisor::Command command_in_surroundings(const Options& options, const hosts:
 
 supervisor::Command read_command(const Options& options, const hosts::Probe& probe) {
   check_standard_input(options);
+  if (options.exact_words && (options.script || !options.words))
+    throw UsageError("--exec: it belongs to the words after \"--\" (podrun --exec -- PROGRAM ARGUMENT...)");
   supervisor::Command command = command_in_surroundings(options, probe);
   if (options.script) {
     command.what = make_script(options, probe);
@@ -190,11 +192,11 @@ supervisor::Command read_command(const Options& options, const hosts::Probe& pro
   } else {
     std::vector<std::string> words = *options.words;
     if (words.empty()) throw UsageError("no command after \"--\" (podrun -- COMMAND)");
-    append(command.environment, supervisor::take_assignments(words));
+    if (!options.exact_words) append(command.environment, supervisor::take_assignments(words));
     if (words.size() == 1 && trim_space(words.front()).empty()) {
       throw UsageError("the command after \"--\" is blank (podrun -- COMMAND)");
     }
-    if (words.size() == 1) {
+    if (words.size() == 1 && !options.exact_words) {
       command.what = supervisor::ShellText{words.front()};
     } else {
       command.what = supervisor::Words{std::move(words)};

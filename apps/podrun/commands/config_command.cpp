@@ -6,9 +6,11 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "podrun/base/text.hpp"
 #include "podrun/config/config.hpp"
+#include "podrun/report/json_events.hpp"
 
 #include "cli/config_keys.hpp"
 #include "commands/commands.hpp"
@@ -37,6 +39,10 @@ std::string shown(const cli::OptionEntry& option, const std::string& text) {
                                                                       : text);
 }
 
+bool is_switch(const cli::OptionEntry& option) {
+  return option.kind == cli::OptionKind::flag || option.kind == cli::OptionKind::choice;
+}
+
 /// Empty for an option that is not given and has no default.
 std::vector<Row> rows_of(const cli::OptionEntry& option) {
   const std::string& key = option.key();
@@ -51,8 +57,7 @@ std::vector<Row> rows_of(const cli::OptionEntry& option) {
     return {{fmt::format("{}: {}", key, shown(option, given.back().text)), given.back().where}};
   if (!option.row.default_text.empty())
     return {{fmt::format("{}: {}", key, option.row.default_text), "default"}};
-  const bool is_off = option.kind == cli::OptionKind::flag || option.kind == cli::OptionKind::choice;
-  if (!is_off) return {};
+  if (!is_switch(option)) return {};
   return {{key + ": false", "default"}};
 }
 
@@ -67,26 +72,70 @@ std::string yaml_text(const std::vector<Row>& rows) {
   return text;
 }
 
-std::string describe_config(const cli::OptionTable& table, const cli::AppliedConfig& applied) {
-  std::set<std::string_view> subjects;  // of which something is said: a default is none then
+/// Those that a configuration can set, without the defaults of what another one says.
+std::vector<const cli::OptionEntry*> options_in_effect(const cli::OptionTable& table) {
+  std::set<std::string_view> subjects;
   for (const cli::OptionEntry& option : table.entries()) {
     if (!option.given.empty()) subjects.insert(option.subject());
   }
-  std::vector<Row> rows;
-  if (applied.metadata) rows.push_back({fmt::format("{}: true", cli::kMetadataKey), *applied.metadata});
+  std::vector<const cli::OptionEntry*> options;
   for (const cli::OptionEntry& option : table.entries()) {
     if (option.row.merge == cli::Merge::not_allowed) continue;
     if (option.given.empty() && !subjects.insert(option.subject()).second) continue;
-    std::vector<Row> more = rows_of(option);
+    options.push_back(&option);
+  }
+  return options;
+}
+
+std::string describe_config(const cli::OptionTable& table, const cli::AppliedConfig& applied) {
+  std::vector<Row> rows;
+  if (applied.metadata) rows.push_back({fmt::format("{}: true", cli::kMetadataKey), *applied.metadata});
+  for (const cli::OptionEntry* option : options_in_effect(table)) {
+    std::vector<Row> more = rows_of(*option);
     std::move(more.begin(), more.end(), std::back_inserter(rows));
   }
   return header(applied) + yaml_text(rows);
 }
 
+using Json = nlohmann::ordered_json;
+
+/// A switch is true, false or a word; a list is an array.
+Json json_value(const cli::OptionEntry& option) {
+  const auto value = [&option](const std::string& text) -> Json {
+    if (is_switch(option) && (text == "true" || text == "false")) return text == "true";
+    return option.row.value == cli::ValueKind::variable ? text.substr(0, text.find('=')) : text;
+  };
+  if (option.given.empty())
+    return is_switch(option) && option.row.default_text.empty() ? Json(false) : Json(option.row.default_text);
+  if (option.kind != cli::OptionKind::list) return value(option.given.back().text);
+  Json values = Json::array();
+  for (const cli::GivenValue& given : option.given) values.push_back(value(given.text));
+  return values;
+}
+
+std::string config_json(const cli::OptionTable& table, const cli::AppliedConfig& applied) {
+  Json json{{"v", 1}, {"file", applied.path}, {"found", applied.config.has_value()}, {"pods", Json::array()}};
+  if (applied.config) {
+    for (const config::ConfigSection& pod : applied.config->pods)
+      json["pods"].push_back({{"name", pod.name}, {"line", pod.line}});
+  }
+  json["options"] = Json::object();
+  if (applied.metadata)
+    json["options"][std::string(cli::kMetadataKey)] = {{"value", true}, {"from", *applied.metadata}};
+  for (const cli::OptionEntry* option : options_in_effect(table)) {
+    if (rows_of(*option).empty()) continue;
+    json["options"][option->key()] = {
+        {"value", json_value(*option)},
+        {"from", option->given.empty() ? "default" : option->given.back().where}};
+  }
+  return report::to_line(json) + '\n';
+}
+
 class ConfigCommand final : public cli::Command {
  public:
   int run(const cli::Context& context) override {
-    return context.answer(describe_config(context.table, context.config));
+    const auto describe = context.options.json ? config_json : describe_config;
+    return context.answer(describe(context.table, context.config));
   }
 };
 

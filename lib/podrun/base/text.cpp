@@ -221,17 +221,19 @@ std::chrono::seconds parse_duration(std::string_view text) {
   return std::chrono::seconds(number * unit);
 }
 
-std::string format_duration(std::chrono::seconds duration) {
-  const auto count = duration.count();
+std::string format_duration(std::chrono::milliseconds duration) {
+  if (duration % std::chrono::seconds(1) != duration.zero()) return fmt::format("{} ms", duration.count());
+  const auto count = duration / std::chrono::seconds(1);
   if (count != 0 && count % 3600 == 0) return fmt::format("{} h", count / 3600);
   if (count != 0 && count % 60 == 0) return fmt::format("{} min", count / 60);
   return fmt::format("{} s", count);
 }
 
-std::string duration_option(std::chrono::seconds duration) {
-  const std::string text = format_duration(duration);
-  const std::size_t blank = text.find(' ');
-  return text.substr(0, blank) + text[blank + 1];
+std::string duration_option(std::chrono::milliseconds duration) {
+  std::string text = format_duration(duration);
+  text.erase(text.find(' '), 1);
+  if (text.ends_with("min")) text.resize(text.size() - 2);
+  return text;
 }
 
 }  // namespace podrun

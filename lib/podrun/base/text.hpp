@@ -100,10 +100,10 @@ std::string did_you_mean(std::string_view slip, const std::vector<std::string_vi
 /// Throws UsageError that names the text.
 std::chrono::seconds parse_duration(std::string_view text);
 
-/// `90 s`, `5 min`, `2 h`: the largest unit that divides it.
-std::string format_duration(std::chrono::seconds duration);
+/// `500 ms`, `90 s`, `5 min`, `2 h`: the largest unit that divides it.
+std::string format_duration(std::chrono::milliseconds duration);
 
-/// `90s`, `5m`, `2h`: format_duration() as parse_duration() reads it.
-std::string duration_option(std::chrono::seconds duration);
+/// `500ms`, `90s`, `5m`, `2h`: format_duration() as options read it.
+std::string duration_option(std::chrono::milliseconds duration);
 
 }  // namespace podrun

@@ -277,6 +277,7 @@ StartedJob start_job(session::Session& session, const session::SessionSpec& spec
                      const JobStart& job) {
   run.plan.command = start_command(job, run.command, std::move(run.plan.command));
   run.work = report::Work::job;
+  run.name_of_job = job.name;
   run.retry_command = nullptr;
   run::Limits& limits = run.plan.limits;
   limits.on_failure = run::OnFailure::stop_others;

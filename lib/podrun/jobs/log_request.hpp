@@ -32,7 +32,7 @@ struct LogRequest {
   std::optional<run::TimePoint> since = std::nullopt;        ///< only output that came later
   bool is_silent = false;                                    ///< nothing of the output: only the end counts
   std::optional<run::TimePoint> gives_up_at = std::nullopt;  ///< with the exit status 124
-  std::optional<std::chrono::seconds> time_limit = std::nullopt;  ///< from the start to then
+  std::optional<std::chrono::milliseconds> time_limit = std::nullopt;  ///< from the start to then
 };
 /// Makes the run of list_run() for the job. Sets LogRequest::places, silences and kept_start, and says which
 /// hosts have the job by another list.

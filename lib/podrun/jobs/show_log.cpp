@@ -60,7 +60,7 @@ class LogMode final : public session::CommandMode,
     if (is_late(policy)) {
       output.say(
           fmt::format("podrun: {} has not ended within {}{}", follow_.request().name,
-                      format_duration(follow_.request().time_limit.value_or(std::chrono::seconds(0))),
+                      format_duration(follow_.request().time_limit.value_or(std::chrono::milliseconds(0))),
                       is_kept() ? "" : " on " + output::fold_hosts(run_spec().plan.hosts, not_ended())));
       if (json()) json()->end(output, policy, status);
       return;
@@ -195,6 +195,7 @@ session::RunResult show_log(session::Session& session, session::RunSpec run,
   run.plan.limits.prepares_all_at_once = true;
   run.plan.limits.resumes = true;
   run.reports_first_failures = true;
+  run.name_of_job = request.name;
   if (request.follow) run.view.dedup_limits.window += kLongestPause;
   const std::optional<KeptLog> kept = show_as_kept(session, request, run);
   run.plan.command = exit_as_the_job();

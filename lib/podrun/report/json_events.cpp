@@ -31,6 +31,12 @@ Json new_event(std::string_view name, output::WallTime time, const hosts::Host& 
   return event;
 }
 
+/// A whole number where it is one.
+Json seconds_of(std::chrono::milliseconds time) {
+  if (time % std::chrono::seconds(1) == time.zero()) return time / std::chrono::seconds(1);
+  return std::chrono::duration<double>(time).count();
+}
+
 std::string to_line(Json& event, std::chrono::milliseconds since_start) {
   event["seconds"] = std::chrono::duration<double>(since_start).count();
   return report::to_line(event);
@@ -49,6 +55,11 @@ struct AddCommand {
   }
 };
 
+bool has_no_words(const supervisor::Command& command) {
+  const auto* words = std::get_if<supervisor::Words>(&command.what);
+  return words && words->words.empty();
+}
+
 void add_failure_and_message(Json& event, const link::Failure& failure) {
   add_failure(event, failure);
   event["message"] = reason(failure);
@@ -61,7 +72,9 @@ struct AddFacts {
   void operator()(const run::Stopped&) const {}
   void operator()(const link::Exited& exited) const { event["status"] = exited.status; }
   void operator()(const link::Signaled& signaled) const { event["signal"] = signaled.signal; }
-  void operator()(const run::TimedOut& timed_out) const { event["limit_seconds"] = timed_out.limit.count(); }
+  void operator()(const run::TimedOut& timed_out) const {
+    event["limit_seconds"] = seconds_of(timed_out.limit);
+  }
   void operator()(const run::Stalled& stalled) const { event["silent_seconds"] = stalled.silent.count(); }
   void operator()(const run::Lost& lost) const { add_failure_and_message(event, lost.failure); }
   void operator()(const run::Unreachable& unreachable) const {
@@ -84,24 +97,23 @@ void add_failure(nlohmann::ordered_json& object, const run::HostOutcome& outcome
   object["message"] = describe(outcome);
 }
 
-std::string start_event(output::WallTime time, const std::string& run_id, const supervisor::Command& command,
-                        const std::optional<FilesToSend>& files, const std::vector<hosts::Host>& hosts,
-                        const std::optional<TryNumber>& number) {
+std::string start_event(output::WallTime time, const std::vector<hosts::Host>& hosts, const RunStart& start) {
   Json event = new_event("start", time);
-  event["run_id"] = run_id;
-  if (number) {
-    event["job_id"] = number->job_id;
-    event["restart"] = number->restart;
+  event["run_id"] = start.run_id;
+  if (start.number) {
+    event["job_id"] = start.number->job_id;
+    event["restart"] = start.number->restart;
   }
-  if (files) {
-    event["files"] = {{"sources", files->sources}, {"target", files->target}};
-    if (files->is_counted) {
-      event["files"]["count"] = files->count;
-      event["files"]["bytes"] = files->bytes;
-      event["files"]["ignored"] = files->ignored;
+  if (!start.job.empty()) event["job"] = start.job;
+  if (start.files) {
+    event["files"] = {{"sources", start.files->sources}, {"target", start.files->target}};
+    if (start.files->is_counted) {
+      event["files"]["count"] = start.files->count;
+      event["files"]["bytes"] = start.files->bytes;
+      event["files"]["ignored"] = start.files->ignored;
     }
-  } else {
-    std::visit(AddCommand{event}, command.what);
+  } else if (start.job.empty() || !has_no_words(start.command)) {
+    std::visit(AddCommand{event}, start.command.what);
   }
   event["hosts"] = Json::array();
   for (const hosts::Host& host : hosts) {
@@ -110,6 +122,20 @@ std::string start_event(output::WallTime time, const std::string& run_id, const 
     if (host.port != 0) entry["port"] = host.port;
     event["hosts"].push_back(std::move(entry));
   }
+  return to_line(event);
+}
+
+std::string started_event(output::WallTime time, const std::vector<std::size_t>& workers,
+                          std::chrono::milliseconds since_start) {
+  Json event = new_event("started", time);
+  event["workers"] = workers;
+  return to_line(event, since_start);
+}
+
+std::string error_event(output::WallTime time, int status, std::string_view message) {
+  Json event = new_event("error", time);
+  event["status"] = status;
+  event["message"] = message;
   return to_line(event);
 }
 

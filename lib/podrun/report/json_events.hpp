@@ -67,10 +67,24 @@ struct TryNumber {
   std::size_t restart = 0;  ///< how many there were before
 };
 
+/// The beginning of a run: of `files`, else of `command`.
+struct RunStart {
+  std::string run_id;
+  supervisor::Command command;  ///< without words: that of `job`
+  std::optional<FilesToSend> files = std::nullopt;
+  std::optional<TryNumber> number = std::nullopt;
+  std::string job = {};  ///< that is started, or read; empty: none
+};
+
 /// The first event. Leaves out the environment and the values of leading assignments, which may be secret.
-std::string start_event(output::WallTime time, const std::string& run_id, const supervisor::Command& command,
-                        const std::optional<FilesToSend>& files, const std::vector<hosts::Host>& hosts,
-                        const std::optional<TryNumber>& number = std::nullopt);
+std::string start_event(output::WallTime time, const std::vector<hosts::Host>& hosts, const RunStart& start);
+
+/// The command runs on these hosts, and on no other it will start.
+std::string started_event(output::WallTime time, const std::vector<std::size_t>& workers,
+                          std::chrono::milliseconds since_start);
+
+/// podrun cannot do what was asked, and exits with this status; no event follows.
+std::string error_event(output::WallTime time, int status, std::string_view message);
 
 /// A host has got its files; its exit event follows.
 std::string sent_event(output::WallTime time, const hosts::Host& host, const FilesSent& sent,

@@ -74,10 +74,10 @@ bool RestartPolicy::is_late(run::TimePoint now) const {
   return limits_.timeout && now >= begun_at_ + *limits_.timeout;
 }
 
-std::optional<std::chrono::seconds> RestartPolicy::time_left(run::TimePoint now) const {
+std::optional<std::chrono::milliseconds> RestartPolicy::time_left(run::TimePoint now) const {
   if (!limits_.timeout) return std::nullopt;
   const auto left = std::chrono::ceil<std::chrono::seconds>(begun_at_ + *limits_.timeout - now);
-  return std::max(left, std::chrono::seconds(1));
+  return std::min<std::chrono::milliseconds>(std::max(left, std::chrono::seconds(1)), *limits_.timeout);
 }
 
 std::optional<run::TimePoint> RestartPolicy::waits_until() const {

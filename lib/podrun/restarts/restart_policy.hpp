@@ -42,8 +42,8 @@ struct RestartLimits {
   /// A first try that fails sooner is the last, as are several in a row: RestartPolicy::most_short_tries().
   std::chrono::seconds short_try{60};
   std::optional<std::chrono::seconds> wait_hosts = std::chrono::seconds(3600);  ///< none: for ever
-  std::vector<int> final_statuses = {93, 126, 127};            ///< nothing starts again after one of these
-  std::optional<std::chrono::seconds> timeout = std::nullopt;  ///< of all tries together
+  std::vector<int> final_statuses = {93, 126, 127};  ///< nothing starts again after one of these
+  std::optional<std::chrono::milliseconds> timeout = std::nullopt;  ///< of all tries together
 };
 
 /// Why a try ended, the worst that is known of any host last.
@@ -156,7 +156,7 @@ class RestartPolicy {
   /// When podrun stops waiting for hosts; none: never.
   std::optional<run::TimePoint> waits_until() const;
   /// The time that is left for a try; none: any.
-  std::optional<std::chrono::seconds> time_left(run::TimePoint now) const;
+  std::optional<std::chrono::milliseconds> time_left(run::TimePoint now) const;
   const RestartLimits& limits() const { return limits_; }
 
  private:

@@ -24,7 +24,7 @@ struct Unreachable {
 };
 /// The command ran longer than --timeout and was stopped.
 struct TimedOut {
-  std::chrono::seconds limit{};
+  std::chrono::milliseconds limit{};
   friend bool operator==(const TimedOut&, const TimedOut&) = default;
 };
 /// It had printed nothing for so long that it was taken for stuck (--stall), and was stopped.

@@ -36,7 +36,7 @@ struct Limits {
   std::chrono::milliseconds retry_delay{1000};
   /// Instead of `retries`: attempts go on for this long, also while a host answers but is not up yet.
   std::optional<std::chrono::seconds> wait = std::nullopt;
-  std::optional<std::chrono::seconds> timeout = std::nullopt;
+  std::optional<std::chrono::milliseconds> timeout = std::nullopt;
   std::chrono::seconds grace = kDefaultGrace;
   OnUnreachable on_unreachable = OnUnreachable::stop;
   Questions questions = Questions::none;

@@ -62,7 +62,7 @@ Sinks make_sinks(const std::vector<hosts::Host>& hosts, const View& options, con
   Sinks sinks;
   sinks.last_lines = std::make_shared<output::LastLines>(hosts.size());
   sinks.all.push_back(sinks.last_lines);
-  if (options.json) sinks.all.push_back(output::make_json_sink(hosts, terminal));
+  if (options.json && options.json_lines) sinks.all.push_back(output::make_json_sink(hosts, terminal));
   const bool is_raw =
       hosts.size() == 1 && view.label == output::Label::none && !options.json && !options.timestamps;
   const output::SameLines comparison{options.dedup.value_or(output::Same::bytes), options.dedup_ignored};

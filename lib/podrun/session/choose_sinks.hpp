@@ -30,6 +30,7 @@ struct View {
   bool rank0 = false;
   bool gather = false;
   bool json = false;
+  bool json_lines = true;                                         ///< and the output is in it
   bool quiet = false;                                             ///< podrun says nothing but errors
   std::string outdir = {};                                        ///< empty: the output is not stored
   output::EarlierOutput earlier = output::EarlierOutput::refuse;  ///< in outdir

@@ -37,8 +37,20 @@ bool was_nowhere_startable(const run::RunPolicy& policy) {
 
 void JsonReport::begin(output::Output& output) {
   if (std::exchange(begun_, true)) return;
-  output.print(report::start_event(wall_time(), run_.plan.run_id, run_.command, run_.files, run_.plan.hosts,
-                                   run_.number));
+  output.print(
+      report::start_event(wall_time(), run_.plan.hosts,
+                          {run_.plan.run_id, run_.command, run_.files, run_.number, run_.name_of_job}));
+}
+
+void JsonReport::started(output::Output& output, const run::RunPolicy& policy, std::size_t host) {
+  if (run_.work != report::Work::command) return;
+  running_.push_back(run_.plan.hosts[host].worker);
+  const auto is_skipped = [](const run::HostOutcome& outcome) {
+    return std::holds_alternative<run::Unreachable>(outcome);
+  };
+  const auto skipped = std::ranges::count_if(policy.outcomes(), is_skipped);
+  if (running_.size() + static_cast<std::size_t>(skipped) == reported_.size())
+    output.print(report::started_event(wall_time(), running_, since_start()));
 }
 
 void JsonReport::output_open(output::Output& output, const run::notice::OutputOpen& open) {
@@ -93,9 +105,10 @@ void CommandMode::begin(output::Output& output) {
 }
 
 void CommandMode::notice(output::Output& output, const run::RunPolicy& policy, const run::Notice& notice) {
-  if (std::holds_alternative<run::notice::Started>(notice)) {
+  if (const auto* started = std::get_if<run::notice::Started>(&notice)) {
     output.start();
     started_ = std::chrono::steady_clock::now();
+    if (json_) json_->started(output, policy, started->host);
     if (auto warning = std::exchange(warning_, std::nullopt)) output.say(std::move(*warning));
   }
   if (std::holds_alternative<run::notice::Interrupted>(notice)) last_lines_->stop_clock();

@@ -20,6 +20,8 @@ class JsonReport {
 
   void begin(output::Output& output);
   void output_open(output::Output& output, const run::notice::OutputOpen& open);
+  /// Called when the command starts on the host. Reports when it has started wherever it will.
+  void started(output::Output& output, const run::RunPolicy& policy, std::size_t host);
   /// Called after a push to the host has succeeded, before host_ended().
   void sent(output::Output& output, std::size_t host, const report::FilesSent& sent);
   /// Called after files were pulled from the host, before host_ended() or end().
@@ -41,6 +43,7 @@ class JsonReport {
   const Clock::time_point start_ = Clock::now();
   bool begun_ = false;
   std::vector<bool> reported_;
+  std::vector<std::size_t> running_ = {};  ///< workers on which it has started
 };
 
 /// The mode of a run of the user's own command: its output as the run's view wants it, the final report, the

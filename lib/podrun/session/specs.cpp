@@ -60,7 +60,7 @@ RunSpec all_or_nothing(const SessionSpec& session, supervisor::RemoteCommand com
 }
 
 RunSpec whoever_answers(const SessionSpec& session, supervisor::RemoteCommand command,
-                        std::optional<std::chrono::seconds> time) {
+                        std::optional<std::chrono::milliseconds> time) {
   RunSpec run = begin_spec(session, std::move(command));
   run.work = report::Work::answers;
   run.plan.limits.on_unreachable = run::OnUnreachable::skip;
@@ -70,7 +70,7 @@ RunSpec whoever_answers(const SessionSpec& session, supervisor::RemoteCommand co
 }
 
 RunSpec quick_answers(const SessionSpec& session, supervisor::RemoteCommand command,
-                      std::optional<std::chrono::seconds> time) {
+                      std::optional<std::chrono::milliseconds> time) {
   RunSpec run = whoever_answers(session, std::move(command), time);
   run.plan.limits.retries_timeouts = session.attempts_chosen;
   run.plan.limits.late_after = kLateAfter;

@@ -65,6 +65,7 @@ struct RunSpec {
       supervisor::Words{}};  ///< the user's, for reports; podrun's own has no words
   report::Work work = report::Work::command;
   std::optional<report::FilesToSend> files = std::nullopt;
+  std::string name_of_job = {};         ///< that is started, or whose output is read; empty: none
   std::vector<std::string> notes = {};  ///< printed when the run begins
   View view = {};
   std::vector<hosts::Host> shown = {};  ///< whose output it shows; empty: that of its own hosts
@@ -97,7 +98,7 @@ RunSpec all_or_nothing(const SessionSpec& session, supervisor::RemoteCommand com
 
 /// A program of podrun's own on every host that can be reached, for at most `time`.
 RunSpec whoever_answers(const SessionSpec& session, supervisor::RemoteCommand command,
-                        std::optional<std::chrono::seconds> time);
+                        std::optional<std::chrono::milliseconds> time);
 
 /// How long after a signal hosts may go on with work of podrun's own, which loses nothing when it is cut
 /// short.
@@ -107,7 +108,7 @@ inline constexpr std::chrono::milliseconds kPatience{2'500};
 /// host that is silent has one attempt, and is late after kLateAfter (run::Limits::late_after). Interrupted,
 /// hosts have a second between TERM and KILL, and kPatience.
 RunSpec quick_answers(const SessionSpec& session, supervisor::RemoteCommand command,
-                      std::optional<std::chrono::seconds> time);
+                      std::optional<std::chrono::milliseconds> time);
 inline constexpr std::chrono::seconds kLateAfter{3};
 
 /// The run for these of its hosts (indexes), with a run id of its own and without its notes.

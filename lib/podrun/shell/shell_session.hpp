@@ -17,8 +17,8 @@ struct ShellSpec {
   bool is_terminal = false;  ///< standard input is one: there is a prompt
   std::vector<supervisor::Variable> variables = {};
   supervisor::ShellStart shell = supervisor::ShellStart::plain;
-  std::string directory = {};                                  ///< empty: where a login starts
-  std::optional<std::chrono::seconds> timeout = std::nullopt;  ///< of each line
+  std::string directory = {};                                       ///< empty: where a login starts
+  std::optional<std::chrono::milliseconds> timeout = std::nullopt;  ///< of each line
   session::View view = {};
 };
 

@@ -66,7 +66,7 @@ TEST_F(ParseAgo, RefusesAnythingElse) {
 
 TEST(OptionDefaults, AreShownAsTheirParsersReadThem) {
   for (const auto& [time, text] : {std::pair(500ms, "500ms"), {10'000ms, "10s"}, {120'000ms, "2m"}}) {
-    EXPECT_EQ(milliseconds_option(time), text);
+    EXPECT_EQ(duration_option(time), text);
     EXPECT_EQ(parse_milliseconds(text), time);
   }
   for (const auto& [bytes, text] : {std::pair(1'000'000'000ULL, "1GB"), {1'500'000ULL, "1500kB"}}) {

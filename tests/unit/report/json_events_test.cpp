@@ -28,7 +28,7 @@ std::string start(const decltype(supervisor::Command::what)& what) {
   hosts::Host second = host(7, "tpu-7");
   second.user = "ubuntu";
   second.port = 2222;
-  return start_event(kTime, "5f2c", command, std::nullopt, {host(4, "tpu-4"), second});
+  return start_event(kTime, {host(4, "tpu-4"), second}, {"5f2c", command});
 }
 
 /// The fields of an exit event, without the fields common to all events.
@@ -72,10 +72,20 @@ TEST(StartEvent, ShowsNoEnvironment) {
 
 TEST(StartEvent, CountsTheRestartsOfAJob) {
   const supervisor::Command command{.what = supervisor::Words{{"true"}}};
-  EXPECT_EQ(start_event(kTime, "5f2c", command, std::nullopt, {host(4, "tpu-4")},
-                        TryNumber{.job_id = "b7d0", .restart = 2}),
+  EXPECT_EQ(start_event(kTime, {host(4, "tpu-4")},
+                        {"5f2c", command, std::nullopt, TryNumber{.job_id = "b7d0", .restart = 2}}),
             R"({"v":1,"event":"start","time":"2026-11-21T13:42:02.123Z","run_id":"5f2c","job_id":"b7d0",)"
             R"("restart":2,"command":["true"],"hosts":[{"worker":4,"host":"tpu-4"}]})");
+}
+
+TEST(StartEvent, NamesTheJobInPlaceOfWhatItRuns) {
+  const auto of_job = [](const supervisor::Command& command) {
+    return json::parse(
+        start_event(kTime, {host(4, "tpu-4")}, {.run_id = "5f2c", .command = command, .job = "train"}));
+  };
+  EXPECT_EQ(of_job({.what = supervisor::Words{}})["job"], "train");
+  EXPECT_FALSE(of_job({.what = supervisor::Words{}}).contains("command"));
+  EXPECT_EQ(of_job({.what = supervisor::Words{{"true"}}})["command"], json({"true"}));
 }
 
 TEST(StartEvent, ReplacesWhatIsNoUtf8) {
@@ -105,6 +115,7 @@ TEST(ExitEvent, HasAWordForEveryEnd) {
   EXPECT_EQ(exit_facts(link::Exited{0}), json({{"outcome", "exited"}, {"status", 0}}));
   EXPECT_EQ(exit_facts(link::Signaled{SIGKILL}), json({{"outcome", "signaled"}, {"signal", 9}}));
   EXPECT_EQ(exit_facts(run::TimedOut{90s}), json({{"outcome", "timed_out"}, {"limit_seconds", 90}}));
+  EXPECT_EQ(exit_facts(run::TimedOut{1500ms}), json({{"outcome", "timed_out"}, {"limit_seconds", 1.5}}));
   EXPECT_EQ(exit_facts(run::Lost{{.stage = link::Stage::running,
                                   .cause = link::Cause::no_answer,
                                   .after = std::chrono::seconds(45)}}),

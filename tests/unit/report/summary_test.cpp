@@ -38,6 +38,7 @@ TEST(Describe, NamesEveryEnd) {
   EXPECT_EQ(describe(link::Signaled{120}), "killed by signal 120");
   EXPECT_EQ(describe(TimedOut{90s}), "timed out after 90 s");
   EXPECT_EQ(describe(TimedOut{2h}), "timed out after 2 h");
+  EXPECT_EQ(describe(TimedOut{1500ms}), "timed out after 1500 ms");
   EXPECT_EQ(describe(Lost{{.stage = link::Stage::running,
                            .cause = link::Cause::no_answer,
                            .after = std::chrono::seconds(45)}}),

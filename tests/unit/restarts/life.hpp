@@ -155,7 +155,7 @@ class Life {
   restarts::RestartLimits limits_;
   std::vector<restarts::HostAfterTry> hosts_;
   std::vector<Moment> moments_;
-  std::optional<std::chrono::seconds> time_left_;
+  std::optional<std::chrono::milliseconds> time_left_;
   std::size_t turn_ = kNone;
   run::TimePoint now_ = kBegin;
 };
