@@ -32,7 +32,7 @@ constexpr int kHangUpStatus = 128 + SIGHUP;  // the terminal has gone
 constexpr std::chrono::milliseconds kEndOfTransports{2'000};
 
 /// Between two looks at whether somebody reads what podrun prints.
-constexpr std::chrono::seconds kReaderLook{1};
+constexpr std::chrono::milliseconds kReaderLook{250};
 
 }  // namespace
 
