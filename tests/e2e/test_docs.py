@@ -116,6 +116,18 @@ def test_every_command_runs_as_it_stands_there(document, tmp_path):
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.deadline(400)
+def test_every_program_of_the_page_for_python_runs(tmp_path):
+    text = (ROOT / "docs/python.md").read_text(encoding="utf-8")
+    programs = []
+    for number, program in enumerate(re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL), 1):
+        (tmp_path / f"program{number}.py").write_text(program)
+        programs.append(Command(number, f"PYTHONPATH={ROOT}/python PODRUN_PROGRAM=$(command -v podrun) python3 {tmp_path}/program{number}.py", None))
+    assert len(programs) > 8
+    wrong = [f"program {each.line}: {status}\n{output}" for each, (status, output) in zip(programs, run(tmp_path, os.environ["PODRUN_BIN"], programs)) if status]
+    assert not wrong, "\n".join(wrong)
+
+
 def test_the_quickstart(podrun):
     env = {**podrun.env, "PODRUN_BIN": podrun.binary}
     shown = subprocess.run([ROOT / "examples" / "quickstart"], env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=limit(100), check=True).stdout

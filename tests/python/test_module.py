@@ -1,0 +1,348 @@
+"""The module podrun without hosts: a program in podrun's place prints the events that docs/json.md shows, whole, cut off or unknown."""
+
+import asyncio
+import contextlib
+import gc
+import io
+import json
+import os
+import re
+import signal
+import stat
+import sys
+import tempfile
+import textwrap
+import threading
+import time
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+
+import podrun  # noqa: E402
+
+SHOWN = [json.loads(line) for line in (ROOT / "docs/json.md").read_text(encoding="utf-8").splitlines() if re.match(r'\{"v":1,.*\}$', line)]
+OF_RUN = ("start", "started", "line", "output_open", "exit", "summary")
+
+
+def shown(*kinds):
+    """The events of the page, of these kinds."""
+    return [event for event in SHOWN if event.get("event") in kinds]
+
+
+def first_run():
+    """The run that the page tells of: its first start, the first of each event of a run, and all of the same two hosts."""
+    start = next(event for event in SHOWN if event.get("event") == "start" and "command" in event)
+    events = [start, *shown("started")]
+    for event in shown("line", "output_open", "exit"):
+        if event["worker"] in (0, 1):
+            events.append(event)
+    return [*events, next(event for event in shown("summary") if "final" not in event)]
+
+
+def line(text, worker=0, stream="stdout", **more):
+    return {"v": 1, "event": "line", "time": "2026-11-21T13:42:05.700Z", "worker": worker, "host": "tpu-%d" % worker, "stream": stream, "text": text, **more}
+
+
+class Replay(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+
+    def program(self, text):
+        """A program in Python in podrun's place; `say` prints an event."""
+        path = self.directory / "podrun"
+        head = "#!%s\nimport json, os, signal, sys, time\ndef say(event): print(json.dumps(event, separators=(',', ':')), flush=True)\n"
+        path.write_text(head % sys.executable + textwrap.dedent(text), encoding="utf-8")
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+        return str(path)
+
+    def pod(self, events=(), status=0, messages="", text=""):
+        """A pod whose program prints these events, then does `text`, and exits with `status`."""
+        replay = "for event in json.loads(%r): say(event)\nsys.stderr.write(%r)\n" % (json.dumps(list(events)), messages)
+        return podrun.Pod("tpu-[0-1]", program=self.program(replay + text + "\nsys.exit(%d)\n" % status))
+
+    # The events of the page
+
+    def test_the_run_of_the_page(self):
+        result = self.pod(first_run(), 255, "podrun: lost: [1] tpu-1: connection: no answer for 1 min\n").run("x")
+        self.assertEqual((result.returncode, result.ok, len(result)), (255, False, 2))
+        self.assertEqual((result[0].outcome, result[0].returncode, result[0].seconds), ("exited", 0, 67.881))
+        self.assertEqual((result["tpu-1"].outcome, result[1].returncode, result[1].stage, result[1].cause), ("lost", 255, "connection", "no_answer"))
+        self.assertEqual((result[1].stdout, result[1].stderr_bytes), ("step 100 loss 2.31\n", b"\xff\xd8\xff\xe0"))
+        self.assertEqual(result[1].stderr, "\\xff\\xd8\\xff\\xe0")
+        self.assertEqual([host.worker for host in result.failed], [1])
+        self.assertEqual(result.first_failure, result[1])
+        self.assertEqual([event["event"] for event in result.events], ["started", "output_open", "summary"])
+        self.assertEqual(result.messages, ["podrun: lost: [1] tpu-1: connection: no answer for 1 min"])
+
+    def test_every_event_of_the_page_is_understood(self):
+        kinds = {event.get("event") for event in SHOWN}
+        self.assertLessEqual(set(OF_RUN) | {"sent", "received", "stall", "waiting", "restart", "over", "sample", "state", "error"}, kinds)
+        start, summary = first_run()[0], first_run()[-1]
+        for event in SHOWN:
+            if event.get("event") in (*OF_RUN, "sent", "received", "stall", "waiting", "restart", "over"):
+                others = [] if event.get("event") in ("start", "summary") else [event]
+                self.pod([start, *others, summary]).run("x")
+            elif event.get("event") != "error":
+                self.assertEqual(self.pod([event]).ask("ps"), event)
+
+    def test_files(self):
+        start = next(event for event in shown("start") if "files" in event)
+        ended = dict(shown("exit")[0], outcome="exited", status=0)
+        result = self.pod([start, *shown("sent"), ended, first_run()[-1]]).push("app/", target="app")
+        self.assertEqual((result[0].details["files"], result[0].details["bytes"]), (3, 5120))
+        with self.assertRaises(podrun.RunFailed):
+            self.pod([start, first_run()[-1]], 255).push("app/", target="app")
+
+    def test_restarts_end_with_the_result_of_the_last_try(self):
+        summary = dict(first_run()[-1], status=0)
+        result = self.pod([shown("start")[-1], line("old", 4), *shown("restart"), first_run()[0], line("new"), summary, *shown("over")]).run("x")
+        self.assertEqual([host.worker for host in result], [0, 1])
+        self.assertEqual(result[0].stdout, "new\n")
+        self.assertEqual([event["event"] for event in result.events], ["restart", "summary", "over"])
+
+    def test_samples(self):
+        self.assertEqual(self.pod(shown("state", "sample")).ask("top", "-n", "1"), shown("state", "sample"))
+
+    # Output
+
+    def test_lines_keep_their_bytes(self):
+        start, summary = first_run()[0], first_run()[-1]
+        events = [line('a "b" \\ \u00e9 \x1b[0m'), line("piece", end="piece"), line(" of a line"), line("", stream="stderr"), line("no newline", end="eof")]
+        result = self.pod([start, *events, summary]).run("x")
+        self.assertEqual(result[0].stdout_bytes, 'a "b" \\ \u00e9 \x1b[0m\npiece of a line\nno newline'.encode())
+        self.assertEqual(result[0].stderr_bytes, b"\n")
+
+    def test_lines_come_while_the_run_goes_on(self):
+        pod = self.pod(first_run()[:-1], text="sys.stdin.read()\nsay(%r)\n" % first_run()[-1])
+        reader, writer = os.pipe()
+        with os.fdopen(reader, "rb") as go:
+            run = pod.stream("x", input=go)
+        lines = iter(run)
+        first = next(lines)
+        self.assertEqual((first.worker, first.host, first.stream, first.text, first.end), (1, "tpu-1", "stdout", "step 100 loss 2.31", "newline"))
+        os.close(writer)
+        self.assertEqual([(each.data, each.end) for each in lines], [(b"\xff\xd8\xff\xe0", "eof")])
+        self.assertTrue(run.result().run_id)
+
+    def test_print_shows_equal_output_once_and_nothing_that_acts_on_a_terminal(self):
+        start, summary = first_run()[0], first_run()[-1]
+        ended = [dict(event, outcome="exited", status=0) for event in shown("exit")]
+        self.assertEqual(str(self.pod([start, line("same"), line("same", 1), *ended, summary]).run("x")), "[0-1] (2)\nsame")
+        evil = self.pod([start, line("\x1b]0;x\x07\u202eok"), *ended, summary]).run("x")
+        self.assertEqual(str(evil).splitlines()[1], "\\x1b]0;x\\x07\\u202eok")
+
+    # What is wrong
+
+    def test_wrong_usage(self):
+        with self.assertRaisesRegex(podrun.UsageError, "^--timeout: bad duration"):
+            self.pod(shown("error"), 2).run("x", timeout="soon")
+        for wrong in ({}, {"command": ""}, {"command": []}, {"command": "x", "script": "y"}):
+            with self.assertRaises(podrun.UsageError):
+                self.pod().run(**wrong)
+
+    def test_a_stream_that_is_cut_off(self):
+        for end in (0, 1, 3):
+            with self.assertRaisesRegex(podrun.Incomplete, "killed"):
+                self.pod(first_run()[:end], messages="podrun: killed\n").run("x")
+        with self.assertRaises(podrun.Incomplete):
+            self.pod(first_run()[:2], text="sys.stdout.write('{\"v\":1,\"ev')").run("x")
+
+    def test_what_a_later_podrun_adds_is_no_error(self):
+        later = dict({"v": 1, "event": "weather", "sky": "blue"})
+        ended = dict(first_run()[-2], outcome="abducted", by="aliens")
+        ended.pop("cause", None)
+        result = self.pod([*first_run()[:-2], later, ended, first_run()[-1]]).run("x")
+        self.assertIn(later, result.events)
+        self.assertEqual((result[1].outcome, result[1].returncode, result[1].details["by"]), ("abducted", None, "aliens"))
+        with self.assertRaisesRegex(podrun.PodrunError, "version 1"):
+            self.pod([dict(first_run()[0], v=2)]).run("x")
+
+    def test_check(self):
+        pod = self.pod(first_run(), 255)
+        with self.assertRaises(podrun.RunFailed) as failed:
+            pod.run("x", check=True)
+        self.assertEqual(str(failed.exception), "[1] tpu-1: lost: no answer for 1 min")
+        self.assertEqual(failed.exception.result[0].returncode, 0)
+
+    def test_no_program(self):
+        with self.assertRaises(FileNotFoundError):
+            podrun.Pod(program=str(self.directory / "none")).run("x")
+
+    def test_no_answer(self):
+        with self.assertRaisesRegex(podrun.PodrunError, "nobody answered"):
+            self.pod(first_run(), 255, "podrun: nobody answered\n").ask("ps")
+
+    # What podrun is asked
+
+    def test_words(self):
+        pod = podrun.Pod([podrun.Host(0, "a", "ada", 22), "b"], workers="0", options=["--retries", "0"], program=self.program("say({'v': 1, 'words': sys.argv[1:]})"))
+
+        def words(*args, **options):
+            return pod.stream(*args, **options).result().objects[0]["words"]
+
+        always = ["--json", "--no-gather", "--no-rank0", "--no-dedup"]
+        hosts = ["--hosts=ada@a:22,b", "--workers=0", "--retries", "0"]
+        self.assertEqual(words("a | b"), [*always, *hosts, "--", "a | b"])
+        self.assertEqual(words(["/my prog"]), [*always, "--exec", *hosts, "--", "/my prog"])
+        self.assertEqual(words(script="s.sh", args=["x"]), [*always, "--script=s.sh", *hosts, "--", "x"])
+        self.assertEqual(words("x", timeout=0.5, fail_fast=True, options=["-k"])[4:], ["--timeout=500ms", "--fail-fast", *hosts, "-k", "--", "x"])
+        self.assertEqual(words("x", outdir="out")[0], "--json=events")
+
+    def test_values_of_variables_are_in_no_list_of_processes(self):
+        pod = podrun.Pod(program=self.program("word = sys.argv[1]\nsay({'v': 1, 'words': sys.argv, 'env': open(word.split('=')[1]).read(), 'own': 'A' in os.environ})"))
+        said = pod.stream("x", env={"A": "it's\ns3cret", "B": ""}).result().objects[0]
+        self.assertEqual((said["env"], said["own"]), ("A='it'\"'\"'s\ns3cret'\nB=''\n", False))
+        self.assertNotIn("s3cret", str(said["words"]))
+
+    def test_input(self):
+        program = self.program("say({'v': 1, 'input': sys.stdin.read(), 'words': sys.argv})")
+        for given, text in ((None, ""), ("\u00e9", "\u00e9"), (b"x" * 300000, "x" * 300000)):
+            said = podrun.Pod(program=program).stream("cat", input=given).result().objects[0]
+            self.assertEqual((said["input"], "--stdin" in said["words"]), (text, given is not None))
+
+    # A notebook
+
+    def test_a_cell_runs_on_every_host(self):
+        magics, names = {}, {}
+
+        class IPython:
+            push = names.update
+
+            def register_magic_function(self, function, kind, name):
+                magics[name] = function
+
+        os.environ["PODRUN_PROGRAM"] = self.program("sys.stderr.write('all: same\\n'); say({'v': 1, 'words': sys.argv[1:]})")
+        self.addCleanup(os.environ.pop, "PODRUN_PROGRAM")
+        podrun.load_ipython_extension(IPython())
+        for first, cell, words in (
+            ("-H tpu-[0-1] --workers '0' >smi", "nvidia-smi", ["-H", "tpu-[0-1]", "--workers", "0", "--", "nvidia-smi"]),
+            ("", "a\nb", ["--", "a\nb"]),
+            ("python3 -p pod", "print(1)", ["--exec", "-p", "pod", "--", "python3", "-c", "print(1)"]),
+        ):
+            shown = io.StringIO()
+            with contextlib.redirect_stdout(shown):
+                self.assertIsNone(magics["pod"](first, cell))
+            result = names.pop("smi" if "smi" in first else "_pod")
+            self.assertEqual(result.objects[0]["words"], ["--json", "--no-gather", "--no-rank0", "--dedup", "--escape", *words])
+            self.assertEqual(shown.getvalue(), "all: same\n")
+
+    # The end
+
+    UNTIL_SIGNAL = """
+        stops = []
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda number, frame: stops.append(number))
+        open(os.path.join(os.path.dirname(sys.argv[0]), "waits"), "w").close()
+        while len(stops) < {}: time.sleep(0.02)
+        open(os.path.join(os.path.dirname(sys.argv[0]), "stopped"), "w").write(str(stops))
+        say({})
+    """
+
+    def waiting(self, signals=1):
+        summary = dict(first_run()[-1], status=130, interrupted_by=2)
+        return self.pod(first_run()[:2], 130, text=textwrap.dedent(self.UNTIL_SIGNAL).format(signals, summary))
+
+    def stops(self):
+        """The signals that the program got."""
+        deadline = time.monotonic() + 20
+        while not (self.directory / "stopped").exists():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+        return json.loads((self.directory / "stopped").read_text() or "[]")
+
+    def interrupt_soon(self, times=1):
+        """Ctrl-C when the program waits for it."""
+
+        def interrupt():
+            while not (self.directory / "waits").exists():
+                time.sleep(0.02)
+            for _ in range(times):
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(0.3)
+
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        self.addCleanup(thread.join)
+
+    def wait_until_it_waits(self):
+        while not (self.directory / "waits").exists():
+            time.sleep(0.02)
+
+    def test_ctrl_c_is_passed_on_each_time(self):
+        for signals in (1, 2):
+            with self.subTest(signals=signals):
+                pod = self.waiting(signals)
+                self.interrupt_soon(signals)
+                with self.assertRaises(KeyboardInterrupt):
+                    pod.run("x")
+                self.assertEqual(self.stops(), [signal.SIGINT] * signals)
+                for name in ("waits", "stopped"):
+                    (self.directory / name).unlink()
+
+    def test_a_block_that_is_left_stops_it(self):
+        with self.assertRaises(ZeroDivisionError), self.waiting().stream("x") as run:
+            self.wait_until_it_waits()
+            1 / 0
+        self.assertEqual(self.stops(), [signal.SIGTERM])
+        self.assertEqual(run.result().interrupted_by, 2)
+
+    def test_a_run_that_is_forgotten_is_stopped(self):
+        run = self.waiting().stream("x")
+        self.wait_until_it_waits()
+        with self.assertWarns(ResourceWarning):
+            del run
+            gc.collect()
+        self.assertEqual(self.stops(), [signal.SIGTERM])
+
+    def test_a_forked_child_stops_nothing(self):
+        run = self.waiting().stream("x")
+        self.wait_until_it_waits()
+        child = os.fork()
+        if child == 0:
+            del run
+            gc.collect()
+            os._exit(0)
+        os.waitpid(child, 0)
+        time.sleep(0.2)
+        self.assertFalse((self.directory / "stopped").exists())
+        run.close()
+        self.assertEqual(self.stops(), [signal.SIGTERM])
+
+    # asyncio
+
+    def test_await(self):
+        async def main():
+            result = await self.pod(first_run(), 255).stream("x")
+            self.assertEqual(result[1].stdout, "step 100 loss 2.31\n")
+            both = await asyncio.gather(self.pod(first_run()).stream("x"), self.pod(first_run()).call("ps"))
+            self.assertEqual([len(each) for each in both], [2, 2])
+            async with self.pod(first_run()).stream("x") as run:
+                self.assertEqual([each.worker async for each in run], [1, 1])
+            with self.assertRaises(podrun.RunFailed):
+                await self.pod(first_run(), 255).stream("x", check=True)
+
+        asyncio.run(main())
+
+    def test_a_cancelled_task_stops_it(self):
+        async def main():
+            with self.assertRaises(asyncio.TimeoutError):
+                await asyncio.wait_for(self.waiting().stream("x"), 1.5)
+
+        asyncio.run(main())
+        self.assertEqual(self.stops(), [signal.SIGTERM])
+
+    def test_an_async_block_that_is_left_stops_it(self):
+        async def main():
+            async with self.waiting().stream("x"):
+                await asyncio.get_running_loop().run_in_executor(None, self.wait_until_it_waits)
+
+        asyncio.run(main())
+        self.assertEqual(self.stops(), [signal.SIGTERM])
+
+
+if __name__ == "__main__":
+    unittest.main()
