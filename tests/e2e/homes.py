@@ -134,9 +134,10 @@ class PodHomes(Homes):
         send(signal.SIGKILL, logins)
 
     def clear(self):
-        """What a test has left, for the next one."""
+        """What a test has left, for the next one, which it must not fail."""
         self.let_go()
         for rank in self.ranks:
+            send(signal.SIGKILL, self.pod.programs(rank))
             for entry in [*self.home(rank).iterdir(), *self.tmp(rank).iterdir()]:
                 if entry.name != ".ssh":
                     remove(entry)

@@ -92,6 +92,15 @@ class Pod:
         """Of an isolated host, as a pid of ours: the parent of all others there."""
         return self._first_processes[rank]
 
+    def programs(self, rank):
+        """All other processes than servers on an isolated host, as pids of ours."""
+        found, open_ones = [], [self.first_process(rank)]
+        while open_ones:
+            children = children_of(open_ones.pop())
+            open_ones += children
+            found += [pid for pid in children if (process := read_process(pid)) and not is_server(process.command)]
+        return found
+
     def server(self, rank):
         """The sshd of an isolated host that listens, as a pid of ours."""
         return children_of(self._first_processes[rank])[0]

@@ -138,7 +138,7 @@ def test_the_samples_of_json_are_counted(podrun, tpus):
 def test_what_is_refused(podrun, words, why):
     refused = podrun("top", "-H", "local", *words)
     assert refused.returncode == 2
-    assert refused.stdout == b"" and refused.stderr.count(b"\n") == 1 and why.encode() in refused.stderr
+    assert (refused.stdout == b"") != ("--json" in words) and refused.stderr.count(b"\n") == 1 and why.encode() in refused.stderr
 
 
 @pytest.mark.parametrize("shell", ["dash", "bash", "busybox"])
@@ -188,6 +188,7 @@ def test_gpus_that_are_not_like_the_others(podrun, gpus):
     }
     for rank in gpus.ranks:
         gpus.gpus(rank, text[rank])
+    begin = time.monotonic()
     top = Top(podrun, *gpus.options)
     [why] = odd(top.wait_for(idle, lambda s: odd(s, "gpu"), "the idle GPU"), "gpu")
     assert why["device"] == 3 and "GPU 3: 0 %" in why["text"], why
@@ -216,7 +217,9 @@ def test_gpus_that_are_not_like_the_others(podrun, gpus):
     top.wait_for_samples(2, *gpus.ranks)
     assert not any(odd(sample, *OF_GPUS) for rank in (0, old) for sample in top.of(rank))
 
-    assert {rank: len(gpus.smi_calls(rank)) for rank in gpus.ranks} == dict.fromkeys(gpus.ranks, 1) | {old: 2}
+    calls = {rank: len(gpus.smi_calls(rank)) for rank in gpus.ranks}
+    assert 1 <= calls.pop(broken) <= 1 + (time.monotonic() - begin) // 60  # podrun tries one that has ended again after a minute
+    assert calls == {rank: 1 for rank in calls} | {old: 2}
     assert top.end(signal.SIGKILL).returncode == -signal.SIGKILL
     gpus.wait_until_left_alone()
 
