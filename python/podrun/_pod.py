@@ -36,10 +36,10 @@ class Pod:
                env: Optional[Mapping[str, str]] = None, cwd: Optional[str] = None, input: Input = None, timeout: Optional[Seconds] = None,
                fail_fast: bool = False, skip_unreachable: bool = False, sudo: bool = False, outdir: Optional[str] = None,
                options: Sequence[str] = (), check: bool = False, show: bool = False) -> Run:
-        """Starts `command` on all hosts or on none: text for their login shell, or a list of exact words; or a local `script` with `args`.
-        `cwd` is a directory there, `env` is set there, every host gets `input`, `timeout` (seconds) stops it, `fail_fast` stops all when one
-        fails. The output goes to files WORKER-HOST.out and .err of `outdir`, if given, and not to Python; `show` prints it live, equal lines
-        once. `options` are further words for podrun: ["--restarts", "20"]."""
+        """Starts `command` on all hosts or on none: text for their login shell, or a list of exact words; or a local `script` with `args`. It has `env`
+        beside $PODRUN_WORKER, $PODRUN_RANK, …, the directory `cwd`, and `input` (text, bytes or an open file). `timeout` (seconds) stops it,
+        `fail_fast` stops all when one fails, `skip_unreachable` runs on the others. Output goes to `outdir`/WORKER-HOST.out and .err instead of to Python,
+        or is printed live, equal lines once (`show`). `options` are further words for podrun: ["--restarts", "20"]."""
         if (command is None) == (script is None) or not (command or script):
             raise UsageError("expected a command, or a script")
         words = ["--json=events" if outdir else "--json", "--no-gather", "--no-rank0"]  # whatever config.yaml has
@@ -47,12 +47,14 @@ class Pod:
         words += _words(script=script, chdir=cwd, stdin=input is not None, timeout=timeout, fail_fast=fail_fast, skip_unreachable=skip_unreachable,
                         sudo=sudo, outdir=outdir, exec=command is not None and not isinstance(command, str))
         words += [*self._reach, *options, "--", *([command] if isinstance(command, str) else command or args)]
+        if any(not name.isidentifier() or "\0" in value for name, value in (env or {}).items()):
+            raise UsageError("env: bad name or value (expected letters, digits and _ in names, no NUL in values)")
         variables = "".join("{}={}\n".format(name, shlex.quote(value)) for name, value in (env or {}).items())
         return Run(words, program=self._program, input=input, environment=variables, check=check, show=show)
 
     def push(self, *sources: str, target: str, options: Sequence[str] = (), check: bool = True) -> RunResult:
-        """Copies local files to `target` on every host, or to none, as `podrun push` does; details["files"] of a host says how many. RunFailed
-        is raised unless all have them."""
+        """Copies local files to `target` ("app/": into that directory) on every host, or to none, as `podrun push` does; details["files"] of a host
+        says how many. RunFailed is raised unless all have them."""
         return self.call("push", *options, "--", *sources, target, check=check).result()
 
     def pull(self, *sources: str, target: str, options: Sequence[str] = (), check: bool = True) -> RunResult:
@@ -65,8 +67,8 @@ class Pod:
         return [Host(host["worker"], host["host"], host.get("user"), host.get("port"), host.get("address")) for host in answer["hosts"]]
 
     def ask(self, command: str, *words: str) -> Any:
-        """What a command of podrun answers with --json, see docs/json.md: the object of ps, stop, rm, check, kill ("--dry-run" or "--yes") and
-        config; of top ("-n", "1") the list of its samples. Raises PodrunError where it has no answer."""
+        """What a command of podrun answers with --json (podrun help json): the object of ps, stop, rm, check, kill ("--dry-run" or "--yes"), hosts
+        and config; of top ("-n", "1") the list of its events. Raises PodrunError where it has no answer."""
         result = self.call(command, *words).result()
         if not result.objects:
             raise PodrunError("\n".join(result.messages) or "podrun {} gave no answer".format(command))
@@ -74,12 +76,12 @@ class Pod:
 
     def call(self, command: str, *words: str, check: bool = False) -> Run:
         """Starts any command of podrun: call("start", "train", "--", "python train.py").result(), call("wait", "train").result(), for line in
-        call("logs", "-f", "train"), await call("push", "app/", "work")."""
+        call("logs", "-f", "train") (the job goes on when that is left), await call("push", "app/", "work")."""
         return Run([command, "--json", *self._reach, *words], program=self._program, check=check)
 
 
 def run(command: Optional[Command] = None, *, hosts: Optional[Hosts] = None, user: Optional[str] = None, **options: Any) -> RunResult:
-    """Runs a command on `hosts`, or on those that podrun finds: Pod(hosts, user=user).run(command, **options)."""
+    """Pod(hosts, user=user).run(command, **options): on `hosts` ("tpu-[0-15]"), or on those that podrun finds. Pod has other ways to name them."""
     return Pod(hosts, user=user).run(command, **options)
 
 

@@ -44,9 +44,8 @@ class RunFailed(PodrunError):
         self.result = result
 
     def __str__(self) -> str:
-        failed = self.result.failed
-        more = "; and {} more".format(len(failed) - 5) if len(failed) > 5 else ""
-        return "; ".join(host.describe() for host in failed[:5]) + more or "podrun exited with {}".format(self.result.returncode)
+        failed = [host.describe() for host in self.result.failed]
+        return "; ".join(failed[:5] + ["and {} more".format(len(failed) - 5)] * (len(failed) > 5)) or "podrun exited with {}".format(self.result.returncode)
 
 
 @dataclass(frozen=True)
@@ -76,15 +75,15 @@ class Line(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Its bytes as text; those that are no UTF-8 as \\xff."""
+        """Its bytes as text; one that is no UTF-8 as four characters, such as \\xff."""
         return as_text(self.data)
 
 
 @dataclass
 class HostResult:
-    """What one host did (the event "exit", docs/json.md). `returncode` is the status of the command, 128+N after signal N, 124 after a time limit,
-    255 where it was lost or unreachable (`message`, and for programs `stage` and `cause`, say why), None where nothing was started, or podrun
-    stopped it for another host. `seconds` count from the start of the run; `details` has all else of its events "exit", "sent", "received"."""
+    """What one host did. `outcome`: "exited", "signaled", "timed_out", "stalled", "lost", "unreachable" (or not ready; `message`, and for programs
+    `stage` and `cause`, say why), "not_started", "stopped" (for another host). `returncode`: of the command, 128+N after signal N, 124 after a time
+    limit, 255 lost or unreachable, None otherwise. `seconds`: from the start of the run; `details`: all else of its events (docs/json.md)."""
     worker: int
     name: str
     outcome: str = "not_started"
@@ -103,7 +102,7 @@ class HostResult:
 
     @property
     def stdout(self) -> str:
-        """Its standard output as text; bytes that are no UTF-8 as \\xff."""
+        """Its standard output as text; a byte that is no UTF-8 as four characters, such as \\xff."""
         return as_text(self.stdout_bytes)
 
     @property
@@ -113,7 +112,7 @@ class HostResult:
     def describe(self) -> str:
         """In one line: "[3] tpu-3: exit 1: No such file", "[4] tpu-4: connecting: connection refused"."""
         what = "exit {}".format(self.returncode) if self.outcome == "exited" else self.outcome == "unreachable" and self.stage or self.outcome
-        last = self.message or (self.stderr.strip().splitlines() or [""])[-1]
+        last = (self.message or (self.stderr.strip().splitlines() or [""])[-1]) * (not self.ok)
         return _shown("[{}] {}: {}{}".format(self.worker, self.name, what.replace("_", " "), ": " + last if last else ""))
 
 
@@ -149,11 +148,6 @@ class RunResult:
         if self.culprit is not None:
             return self[self.culprit]
         return min(self.failed, key=lambda host: host.seconds or 0.0) if self.failed else None
-
-    def check_returncode(self) -> None:
-        """Raises RunFailed unless `ok`."""
-        if not self.ok:
-            raise RunFailed(self)
 
     def groups(self) -> List[Tuple[List[HostResult], str]]:
         """The hosts that printed the same and ended alike, the largest group first, each with its output."""

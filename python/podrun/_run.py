@@ -12,11 +12,12 @@ import selectors
 import signal
 import subprocess
 import tempfile
+import threading
 import weakref
 from typing import IO, Any, AsyncIterator, Deque, Dict, Generator, Iterator, List, Optional, Sequence, Tuple, Union
 
 from ._program import find_program
-from ._results import HostResult, Incomplete, Line, PodrunError, RunResult, UsageError, as_text
+from ._results import HostResult, Incomplete, Line, PodrunError, RunFailed, RunResult, UsageError, as_text
 
 Input = Union[None, str, bytes, IO[bytes]]
 # A line without escapes, as nearly all are: three times as fast as JSON. Anything else falls back to JSON.
@@ -26,8 +27,8 @@ _STATUS = {"timed_out": 124, "stalled": 124, "lost": 255, "unreachable": 255}
 
 class Run:
     """A run that goes on. `for line in run` or `async for line in run` gives its lines as they come; `run.result()` or `await run` waits for
-    the end, and has the output that was not iterated. Use it in `with` or `async with`: when the block is left early, the command is stopped
-    on all hosts, as it is when the run is forgotten, or this Python dies."""
+    the end, and has the output that was not iterated (asyncio.ensure_future(run) makes a task). Use it in `with` or `async with`: when the block
+    is left early, the command is stopped on all hosts, as it is when the run is forgotten, or this Python dies."""
 
     def __init__(self, args: Sequence[str], *, program: Optional[str] = None, input: Input = None, environment: str = "", check: bool = False,
                  show: bool = False) -> None:
@@ -36,7 +37,7 @@ class Run:
         self._output: Dict[Tuple[int, str], List[bytes]] = {}
         self._hosts: Dict[int, HostResult] = {}
         with contextlib.ExitStack() as files:
-            stdin = files.enter_context(_unnamed_file(input)) if isinstance(input, (str, bytes)) else input
+            stdin: Any = input if input is None or hasattr(input, "fileno") else files.enter_context(_unnamed_file(input))
             words, passed = list(args), []
             if environment:  # its values are in no list of processes
                 variables = files.enter_context(_unnamed_file(environment))
@@ -47,24 +48,23 @@ class Run:
                                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=passed, start_new_session=True)
         self._result = RunResult(words, -1, [])
         self._rest: Dict[Any, bytes] = {self._process.stdout: b"", self._process.stderr: b""}
-        self._selector = selectors.DefaultSelector()
+        self._selector, self._lock = selectors.DefaultSelector(), threading.Lock()  # another thread may close it
         for pipe in self._rest:
             self._selector.register(pipe, selectors.EVENT_READ)
         _alive.add(self)
 
     def _read(self, wait: bool) -> bool:
         """Takes what has come; false at the end."""
-        if not self._selector.get_map():
-            return False
-        for key, _ in self._selector.select(None if wait else 0):
-            data = os.read(key.fd, 1 << 18)
-            lines = (self._rest[key.fileobj] + data).split(b"\n")
-            self._rest[key.fileobj] = lines.pop()
-            for line in lines:
-                self._take(line) if key.fileobj is self._process.stdout else self._take_message(line)
-            if not data:
-                self._selector.unregister(key.fileobj)
-        return bool(self._selector.get_map())
+        with self._lock:
+            for key, _ in self._selector.select(None if wait else 0) if self._selector.get_map() else ():
+                data = os.read(key.fd, 1 << 18)
+                lines = (self._rest[key.fileobj] + data).split(b"\n")
+                self._rest[key.fileobj] = lines.pop()
+                for line in lines:
+                    self._take(line) if key.fileobj is self._process.stdout else self._take_message(line)
+                if not data:
+                    self._selector.unregister(key.fileobj)
+            return bool(self._selector.get_map())
 
     def _take_message(self, message: bytes) -> None:
         self._result.messages.append(as_text(message))
@@ -125,11 +125,12 @@ class Run:
         self._result.returncode = self._process.wait()
         self._close_pipes()
         if not self._is_whole:
-            raise Incomplete("\n".join(self._result.messages) or "podrun ended with {} amid its events".format(self._result.returncode))
+            error = Incomplete if self._hosts or self._result.returncode < 0 else PodrunError
+            raise error("\n".join(self._result.messages) or "podrun ended with {} amid its events".format(self._result.returncode))
         for (worker, stream), data in self._output.items():
             setattr(self._hosts[worker], stream + "_bytes", b"".join(data))
-        if self._check:
-            self._result.check_returncode()
+        if self._check and not self._result.ok:
+            raise RunFailed(self._result)
         return self._result
 
     def result(self) -> RunResult:
@@ -177,6 +178,8 @@ class Run:
         loop = asyncio.get_running_loop()
         more = bool(self._selector.get_map())
         while more:
+            if not self._lock.acquire(blocking=False):
+                raise RuntimeError("another task or thread reads this run")
             ready = loop.create_future()
             descriptor: int = getattr(self._selector, "fileno")()  # epoll: readable when a pipe is
             loop.add_reader(descriptor, lambda: None if ready.done() else ready.set_result(None))
@@ -184,6 +187,7 @@ class Run:
                 await ready
             finally:
                 loop.remove_reader(descriptor)
+                self._lock.release()
             more = self._read(wait=False)
             while self._lines:
                 yield self._lines.popleft()

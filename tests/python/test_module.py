@@ -145,9 +145,14 @@ class Replay(unittest.TestCase):
                 self.pod().run(**wrong)
 
     def test_a_stream_that_is_cut_off(self):
-        for end in (0, 1, 3):
+        for end in (1, 3):
             with self.assertRaisesRegex(podrun.Incomplete, "killed"):
                 self.pod(first_run()[:end], messages="podrun: killed\n").run("x")
+        with self.assertRaises(podrun.Incomplete):
+            self.pod(text="os.kill(os.getpid(), signal.SIGKILL)").run("x")
+        with self.assertRaisesRegex(podrun.PodrunError, "there is no job x") as error:
+            self.pod([], 1, "podrun: there is no job x on these hosts\n").call("wait", "x").result()
+        self.assertNotIsInstance(error.exception, podrun.Incomplete)
         with self.assertRaises(podrun.Incomplete):
             self.pod(first_run()[:2], text="sys.stdout.write('{\"v\":1,\"ev')").run("x")
 
@@ -200,7 +205,10 @@ class Replay(unittest.TestCase):
 
     def test_input(self):
         program = self.program("say({'v': 1, 'input': sys.stdin.read(), 'words': sys.argv})")
-        for given, text in ((None, ""), ("\u00e9", "\u00e9"), (b"x" * 300000, "x" * 300000)):
+        for wrong in ({"A B": "x"}, {"A": "\0"}, {"": "x"}, {"A=B": "x"}):
+            with self.assertRaisesRegex(podrun.UsageError, "^env: "):
+                podrun.Pod(program=program).stream("x", env=wrong)
+        for given, text in ((None, ""), (bytearray(b"y"), "y"), ("\u00e9", "\u00e9"), (b"x" * 300000, "x" * 300000)):
             said = podrun.Pod(program=program).stream("cat", input=given).result().objects[0]
             self.assertEqual((said["input"], "--stdin" in said["words"]), (text, given is not None))
 
@@ -326,6 +334,32 @@ class Replay(unittest.TestCase):
                 await self.pod(first_run(), 255).stream("x", check=True)
 
         asyncio.run(main())
+
+    def test_a_run_has_one_reader_at_a_time(self):
+        async def main():
+            async with self.waiting().stream("x") as run:
+                first = asyncio.ensure_future(run)
+                await asyncio.sleep(0.2)
+                with self.assertRaisesRegex(RuntimeError, "another task"):
+                    async for _ in run:
+                        pass
+                first.cancel()
+                with self.assertRaises(asyncio.CancelledError):
+                    await first
+
+        asyncio.run(main())
+
+    def test_another_thread_can_close_it(self):
+        run = self.waiting().stream("x")
+        threads = [threading.Timer(0.5, run.close) for _ in range(2)]
+        for thread in threads:
+            self.wait_until_it_waits()
+            thread.start()
+        self.assertEqual(len(list(run)), 0)
+        for thread in threads:
+            thread.join(20)
+            self.assertFalse(thread.is_alive())
+        self.assertEqual(run.result().interrupted_by, 2)
 
     def test_a_cancelled_task_stops_it(self):
         async def main():
