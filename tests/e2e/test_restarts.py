@@ -22,6 +22,8 @@ run: |
   {FAILS_ONCE}
 """
 
+# All runs stop their hosts at about the same time: podrun waits for the grace period and 5 s, which are not enough on a busy machine.
+PATIENT_OPTIONS = (*OPTIONS, "--grace", "15")
 # Each run: its options, its command.
 ALWAYS = (["--restarts", "1"], "sleep 2; [ $PODRUN_RANK = 0 ] || exit 1; sleep 1000")
 AT_ONCE = (["--restarts", "3", "--short-try", "1m"], "exit 1")
@@ -35,7 +37,7 @@ ROWS = {
     "ends partly": (["--restarts", "3"], ENDS_PARTLY),
     "exit 93": (["--restarts", "3"], "sleep 2; exit 93"),
     "--final": (["--restarts", "3", "--final", "5,6"], "sleep 2; exit 5"),
-    "ignores TERM": (["--restarts", "1"], IGNORES_TERM),
+    "ignores TERM": (["--restarts", "1", "--grace", "3"], IGNORES_TERM),
     "-u over two tries": (["--restarts", "3", "-u", "40s"], f"{FAILS_ONCE}; sleep 1000"),
     "-u in the back-off": (["--restarts", "3", "-u", "11s"], FAILS_ONCE),
     "--prepare": (
@@ -68,12 +70,12 @@ class Runs:
         self._running = {}
         meet = meeting(podrun.directory, hosts=2)
         for name, (options, command) in ROWS.items():
-            self._running[name] = podrun.start("--json", *homes.options, *OPTIONS, *options, "--", LOCKED + meet + command)
+            self._running[name] = podrun.start("--json", *homes.options, *PATIENT_OPTIONS, *options, "--", LOCKED + meet + command)
         for name, options in PLAIN.items():
-            self._running[name] = podrun.start(*homes.options, *OPTIONS, "--restarts", "1", *options, "--", f"{meet}echo $PODRUN_RESTART\n{FAILS_ONCE_ON_1}")
+            self._running[name] = podrun.start(*homes.options, *PATIENT_OPTIONS, "--restarts", "1", *options, "--", f"{meet}echo $PODRUN_RESTART\n{FAILS_ONCE_ON_1}")
         task = podrun.directory / "task.yaml"
         task.write_text(TASK)
-        self._running["launch"] = podrun.start("--json", *homes.options, *OPTIONS, "--restarts", "1", "--notify", f"cat >{podrun.directory}/told", "launch", task)
+        self._running["launch"] = podrun.start("--json", *homes.options, *PATIENT_OPTIONS, "--restarts", "1", "--notify", f"cat >{podrun.directory}/told", "launch", task)
 
     def __getitem__(self, name):
         return self._running[name]

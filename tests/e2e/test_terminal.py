@@ -261,7 +261,7 @@ def test_no_host_alters_the_line_of_another(on_screen, view):
     assert b"\x1b" not in screen.bytes and b"\a" not in screen.bytes
     lines = [event["text"] for event in map(json.loads, screen.lines) if event["event"] == "line" and "text" in event] if view == ("--json",) else screen.lines
     assert lines.count({(): "0: true", ("-d",): "[0]: true"}.get(view, "true")) == 1
-    assert len(screen.lines) == 1 + len(ATTACKS) + (4 if view == ("--json",) else 0), "\n".join(screen.lines)
+    assert len(screen.lines) == 1 + len(ATTACKS) + (5 if view == ("--json",) else 0), "\n".join(screen.lines)
     if view in ((), ("-d",)):
         assert [line.partition(" ")[0].strip("[]:") for line in lines].count("1") == len(ATTACKS)
 
