@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from support import Footprint, is_alive, marked_processes, wait_until
+from support import STRICT, Footprint, is_alive, marked_processes, wait_until
 
 ROUNDS = int(os.environ.get("PODRUN_ROUNDS", "1"))
-GRACE = 1
+GRACE = 1 if STRICT else 3  # on a busy machine 6 s are not enough to find and stop three such trees
 
 # (Loops wait for a child in the background: bash leaves a loop when INT ends the child in the foreground.)
 # The ranks grow a tree of everything that is hard to end; but for the last one, which fails when it is told to.
