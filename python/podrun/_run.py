@@ -32,7 +32,7 @@ class Run:
 
     def __init__(self, args: Sequence[str], *, program: Optional[str] = None, input: Input = None, environment: str = "", check: bool = False,
                  show: bool = False) -> None:
-        self._check, self._show, self._captures, self._is_whole = check, show, False, False
+        self._check, self._show, self._captures, self._is_whole, self._status = check, show, False, False, 0
         self._lines: Deque[Line] = collections.deque()
         self._output: Dict[Tuple[int, str], List[bytes]] = {}
         self._hosts: Dict[int, HostResult] = {}
@@ -48,7 +48,7 @@ class Run:
                                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=passed, start_new_session=True)
         self._result = RunResult(words, -1, [])
         self._rest: Dict[Any, bytes] = {self._process.stdout: b"", self._process.stderr: b""}
-        self._selector, self._lock = selectors.DefaultSelector(), threading.Lock()  # another thread may close it
+        self._selector, self._lock, self._reader = selectors.DefaultSelector(), threading.Lock(), 0  # what reads has the lock; its thread
         for pipe in self._rest:
             self._selector.register(pipe, selectors.EVENT_READ)
         _alive.add(self)
@@ -56,6 +56,7 @@ class Run:
     def _read(self, wait: bool) -> bool:
         """Takes what has come; false at the end."""
         with self._lock:
+            self._reader = threading.get_ident()
             for key, _ in self._selector.select(None if wait else 0) if self._selector.get_map() else ():
                 data = os.read(key.fd, 1 << 18)
                 lines = (self._rest[key.fileobj] + data).split(b"\n")
@@ -102,7 +103,8 @@ class Run:
             if kind == "summary":
                 for name in ("seconds", "culprit", "interrupted_by"):
                     setattr(self._result, name, event.get(name))
-                self._is_whole = True
+            if kind in ("summary", "over"):
+                self._is_whole, self._status = event.get("final", True), event["status"]
         else:
             self._result.objects.append(event)
             self._is_whole = True
@@ -122,9 +124,9 @@ class Run:
         self._finish()
 
     def _finish(self) -> RunResult:
-        self._result.returncode = self._process.wait()
+        self._result.returncode = self._process.wait() or self._status  # 0 too where something else has waited for it
         self._close_pipes()
-        if not self._is_whole:
+        if not self._is_whole and (self._hosts or self._result.returncode):
             error = Incomplete if self._hosts or self._result.returncode < 0 else PodrunError
             raise error("\n".join(self._result.messages) or "podrun ended with {} amid its events".format(self._result.returncode))
         for (worker, stream), data in self._output.items():
@@ -136,15 +138,26 @@ class Run:
     def result(self) -> RunResult:
         """Waits for the end. Raises RunFailed with check=True, UsageError, Incomplete. Ctrl-C goes to the hosts, as podrun's own does, and a
         second one stops them; then KeyboardInterrupt is raised."""
-        self._captures = True
+        self._capture()
         with self:
             for _ in self:
                 pass
         return self._finish()
 
+    def _capture(self) -> None:
+        self._captures = True
+        while self._lines:
+            line = self._lines.popleft()
+            self._take_line(line.worker, line.stream, line.data, line.time, line.end)
+
     def close(self) -> None:
-        """Stops the command on all hosts unless it has ended, and waits until it has."""
+        """Stops the command on all hosts unless it has ended, and waits until it has; not where it interrupts what reads the run in this thread
+        (in a signal handler, in the event loop)."""
         self._process.terminate()
+        if self._lock.locked():  # what reads sees the end
+            if self._reader != threading.get_ident():
+                self._process.wait()
+            return
         self._drop()
         self._process.wait()
         self._close_pipes()
@@ -180,6 +193,7 @@ class Run:
         while more:
             if not self._lock.acquire(blocking=False):
                 raise RuntimeError("another task or thread reads this run")
+            self._reader = threading.get_ident()
             ready = loop.create_future()
             descriptor: int = getattr(self._selector, "fileno")()  # epoll: readable when a pipe is
             loop.add_reader(descriptor, lambda: None if ready.done() else ready.set_result(None))
@@ -194,7 +208,7 @@ class Run:
         self._finish()
 
     async def _wait(self) -> RunResult:
-        self._captures = True
+        self._capture()
         async with self:
             async for _ in self:
                 pass
@@ -207,8 +221,7 @@ class Run:
         """As close()."""
         import asyncio
         if self._selector.get_map():
-            self._process.terminate()
-            await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, self._drop))
+            await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, self.close))
         self.close()
 
     async def __aenter__(self) -> Run:

@@ -25,7 +25,7 @@ def refused(podrun, *args, **options):
     """The one line by which it is refused, without "podrun: "."""
     failed = podrun(*args, **options)
     assert failed.returncode == 2, failed
-    assert failed.stdout == b"" or "--json" in args
+    assert [json.loads(line)["event"] for line in failed.stdout.splitlines()] == ["error"] * ("--json" in args)
     assert failed.stderr.count(b"\n") == 1
     return failed.stderr.decode().removeprefix("podrun: ").rstrip("\n")
 

@@ -138,7 +138,8 @@ def test_the_samples_of_json_are_counted(podrun, tpus):
 def test_what_is_refused(podrun, words, why):
     refused = podrun("top", "-H", "local", *words)
     assert refused.returncode == 2
-    assert (refused.stdout == b"") != ("--json" in words) and refused.stderr.count(b"\n") == 1 and why.encode() in refused.stderr
+    assert [json.loads(line)["event"] for line in refused.stdout.splitlines()] == ["error"] * ("--json" in words)
+    assert refused.stderr.count(b"\n") == 1 and why.encode() in refused.stderr
 
 
 @pytest.mark.parametrize("shell", ["dash", "bash", "busybox"])

@@ -92,7 +92,7 @@ class Replay(unittest.TestCase):
     def test_files(self):
         start = next(event for event in shown("start") if "files" in event)
         ended = dict(shown("exit")[0], outcome="exited", status=0)
-        result = self.pod([start, *shown("sent"), ended, first_run()[-1]]).push("app/", target="app")
+        result = self.pod([start, *shown("sent"), ended, dict(first_run()[-1], status=0)]).push("app/", target="app")
         self.assertEqual((result[0].details["files"], result[0].details["bytes"]), (3, 5120))
         with self.assertRaises(podrun.RunFailed):
             self.pod([start, first_run()[-1]], 255).push("app/", target="app")
@@ -127,6 +127,20 @@ class Replay(unittest.TestCase):
         os.close(writer)
         self.assertEqual([(each.data, each.end) for each in lines], [(b"\xff\xd8\xff\xe0", "eof")])
         self.assertTrue(run.result().run_id)
+
+    def test_a_result_has_the_lines_that_nobody_took(self):
+        events = [first_run()[0], *(line(str(number)) for number in range(10)), first_run()[-1]]
+        run = self.pod(events).stream("x")
+        self.assertEqual(next(iter(run)).text, "0")
+        self.assertEqual(run.result()[0].stdout, "".join("%d\n" % number for number in range(1, 10)))
+
+        async def main():
+            run = self.pod(events).stream("x")
+            async for first in run:
+                break
+            return [first.text, *(await run)[0].stdout.split()]
+
+        self.assertEqual(asyncio.run(main()), [str(number) for number in range(10)])
 
     def test_print_shows_equal_output_once_and_nothing_that_acts_on_a_terminal(self):
         start, summary = first_run()[0], first_run()[-1]
@@ -165,6 +179,29 @@ class Replay(unittest.TestCase):
         self.assertEqual((result[1].outcome, result[1].returncode, result[1].details["by"]), ("abducted", None, "aliens"))
         with self.assertRaisesRegex(podrun.PodrunError, "version 1"):
             self.pod([dict(first_run()[0], v=2)]).run("x")
+
+    def test_a_cut_between_two_tries(self):
+        with self.assertRaises(podrun.Incomplete):
+            self.pod([first_run()[0], dict(first_run()[-1], status=0, final=False)]).run("x")
+
+    def test_a_status_that_somebody_else_has_taken(self):
+        """A handler of SIGCHLD that waits for any child, as that of a first process of a container."""
+
+        def reap(number, frame):
+            with contextlib.suppress(ChildProcessError):
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    pass
+
+        self.addCleanup(signal.signal, signal.SIGCHLD, signal.signal(signal.SIGCHLD, reap))
+        for _ in range(5):
+            with self.assertRaises(podrun.RunFailed) as failed:
+                self.pod(first_run(), 255).run("x", check=True)
+            self.assertEqual(failed.exception.result.returncode, 255)
+
+    def test_a_command_that_prints_no_event_and_succeeds(self):
+        result = self.pod(messages="podrun: train runs on 1 host, kept by this machine\n").call("start", "train", "--restarts", "9").result()
+        self.assertTrue(result.ok)
+        self.assertEqual(len(result.messages), 1)
 
     def test_check(self):
         pod = self.pod(first_run(), 255)
@@ -348,6 +385,35 @@ class Replay(unittest.TestCase):
                     await first
 
         asyncio.run(main())
+
+    def test_a_signal_handler_can_close_it(self):
+        run = self.waiting().stream("x")
+        self.addCleanup(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, lambda number, frame: run.close()))
+        self.wait_until_it_waits()
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        self.assertEqual(list(run), [])
+        self.assertEqual((self.stops(), run.result().interrupted_by), ([signal.SIGTERM], 2))
+
+    def test_the_event_loop_and_another_task_can_close_it(self):
+        async def main(close):
+            run = self.waiting().stream("x")
+            await asyncio.get_running_loop().run_in_executor(None, self.wait_until_it_waits)
+            reading = asyncio.ensure_future(run)
+            await asyncio.sleep(0.1)
+            await close(run)
+            self.assertEqual((await reading).interrupted_by, 2)
+
+        async def in_the_loop(run):
+            run.close()
+
+        async def in_a_task(run):
+            await run.aclose()
+
+        for close in (in_the_loop, in_a_task):
+            asyncio.run(asyncio.wait_for(main(close), 20))
+            self.assertEqual(self.stops(), [signal.SIGTERM])
+            for name in ("waits", "stopped"):
+                (self.directory / name).unlink()
 
     def test_another_thread_can_close_it(self):
         run = self.waiting().stream("x")
