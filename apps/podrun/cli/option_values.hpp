@@ -27,7 +27,7 @@ inline auto count_from(std::size_t least) {
 bool parse_boolean(const std::string& text);
 /// A duration, or a whole number of milliseconds: `500ms`.
 std::chrono::milliseconds parse_milliseconds(const std::string& text);
-/// The same, but not 0.
+/// A duration of at least one millisecond.
 std::chrono::milliseconds parse_time_limit(const std::string& text);
 /// At least one second.
 std::chrono::seconds parse_positive_duration(const std::string& text);

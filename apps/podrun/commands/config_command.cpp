@@ -43,7 +43,6 @@ bool is_switch(const cli::OptionEntry& option) {
   return option.kind == cli::OptionKind::flag || option.kind == cli::OptionKind::choice;
 }
 
-/// Empty for an option that is not given and has no default.
 std::vector<Row> rows_of(const cli::OptionEntry& option) {
   const std::string& key = option.key();
   const std::vector<cli::GivenValue>& given = option.given;
@@ -57,7 +56,6 @@ std::vector<Row> rows_of(const cli::OptionEntry& option) {
     return {{fmt::format("{}: {}", key, shown(option, given.back().text)), given.back().where}};
   if (!option.row.default_text.empty())
     return {{fmt::format("{}: {}", key, option.row.default_text), "default"}};
-  if (!is_switch(option)) return {};
   return {{key + ": false", "default"}};
 }
 
@@ -72,7 +70,8 @@ std::string yaml_text(const std::vector<Row>& rows) {
   return text;
 }
 
-/// Those that a configuration can set, without the defaults of what another one says.
+/// The options that a configuration can set and that have a value. Of several about one subject, none is
+/// shown with its default if another is given.
 std::vector<const cli::OptionEntry*> options_in_effect(const cli::OptionTable& table) {
   std::set<std::string_view> subjects;
   for (const cli::OptionEntry& option : table.entries()) {
@@ -82,6 +81,7 @@ std::vector<const cli::OptionEntry*> options_in_effect(const cli::OptionTable& t
   for (const cli::OptionEntry& option : table.entries()) {
     if (option.row.merge == cli::Merge::not_allowed) continue;
     if (option.given.empty() && !subjects.insert(option.subject()).second) continue;
+    if (option.given.empty() && option.row.default_text.empty() && !is_switch(option)) continue;
     options.push_back(&option);
   }
   return options;
@@ -123,7 +123,6 @@ std::string config_json(const cli::OptionTable& table, const cli::AppliedConfig&
   if (applied.metadata)
     json["options"][std::string(cli::kMetadataKey)] = {{"value", true}, {"from", *applied.metadata}};
   for (const cli::OptionEntry* option : options_in_effect(table)) {
-    if (rows_of(*option).empty()) continue;
     json["options"][option->key()] = {
         {"value", json_value(*option)},
         {"from", option->given.empty() ? "default" : option->given.back().where}};

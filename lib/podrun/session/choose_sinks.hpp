@@ -30,9 +30,9 @@ struct View {
   bool rank0 = false;
   bool gather = false;
   bool json = false;
-  bool json_lines = true;                                         ///< and the output is in it
-  bool quiet = false;                                             ///< podrun says nothing but errors
-  std::string outdir = {};                                        ///< empty: the output is not stored
+  bool json_lines = true;   ///< with `json`: lines of output are events too
+  bool quiet = false;       ///< podrun says nothing but errors
+  std::string outdir = {};  ///< empty: the output is not stored
   output::EarlierOutput earlier = output::EarlierOutput::refuse;  ///< in outdir
 
   bool compares_lines() const { return dedup || !dedup_ignored.empty(); }

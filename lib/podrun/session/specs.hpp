@@ -65,7 +65,7 @@ struct RunSpec {
       supervisor::Words{}};  ///< the user's, for reports; podrun's own has no words
   report::Work work = report::Work::command;
   std::optional<report::FilesToSend> files = std::nullopt;
-  std::string name_of_job = {};         ///< that is started, or whose output is read; empty: none
+  std::string name_of_job = {};         ///< the job that the run starts or reads; empty: none
   std::vector<std::string> notes = {};  ///< printed when the run begins
   View view = {};
   std::vector<hosts::Host> shown = {};  ///< whose output it shows; empty: that of its own hosts
