@@ -16,9 +16,8 @@ process or the machine of this Python ends, the command ends on every host. In a
 """
 from ._magic import load_ipython_extension
 from ._pod import Pod, run
-from ._program import ProgramNotFound, find_program
 from ._results import Host, HostResult, Incomplete, Line, PodrunError, RunFailed, RunResult, UsageError
-from ._run import Run
+from ._run import Run, find_program
 
-__all__ = ["Host", "HostResult", "Incomplete", "Line", "Pod", "PodrunError", "ProgramNotFound", "Run", "RunFailed", "RunResult", "UsageError",
+__all__ = ["Host", "HostResult", "Incomplete", "Line", "Pod", "PodrunError", "Run", "RunFailed", "RunResult", "UsageError",
            "find_program", "load_ipython_extension", "run"]

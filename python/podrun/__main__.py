@@ -3,10 +3,9 @@
 import os
 import sys
 
-from podrun._program import find_program
+from podrun import find_program
 
 try:
-    program = find_program()
-    os.execv(program, [program, *sys.argv[1:]])
+    os.execv(find_program(), ["podrun", *sys.argv[1:]])
 except OSError as error:
     sys.exit("podrun: {}".format(error.strerror or error))

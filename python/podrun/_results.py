@@ -9,8 +9,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
 
 
 def as_text(data: bytes) -> str:
-    """Never fails: bytes that are no UTF-8 become \\xff."""
-    return data.decode("utf-8", "backslashreplace")
+    return data.decode("utf-8", "backslashreplace")  # never fails
 
 
 _acting = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -145,9 +144,8 @@ class RunResult:
     @property
     def first_failure(self) -> Optional[HostResult]:
         """The host that stopped the others; else the one that failed first."""
-        if self.culprit is not None:
-            return self[self.culprit]
-        return min(self.failed, key=lambda host: host.seconds or 0.0) if self.failed else None
+        failed = [self[self.culprit]] if self.culprit is not None else sorted(self.failed, key=lambda host: host.seconds or 0.0)
+        return failed[0] if failed else None
 
     def groups(self) -> List[Tuple[List[HostResult], str]]:
         """The hosts that printed the same and ended alike, the largest group first, each with its output."""
@@ -172,14 +170,10 @@ class RunResult:
         texts = []
         for group, output in self.groups():
             state = "" if group[0].ok else " " + group[0].describe().split(": ", 1)[1]
-            title = "[{}] ({}){}".format(_ranges([host.worker for host in group]), len(group), state)
-            texts.append((title + "\n" + _shown(output)).rstrip("\n"))
+            runs = (list(run) for _, run in itertools.groupby(enumerate(sorted(host.worker for host in group)), lambda pair: pair[1] - pair[0]))
+            workers = ",".join("-".join(sorted({str(run[0][1]), str(run[-1][1])}, key=int)) for run in runs)
+            texts.append("[{}] ({}){}\n{}".format(workers, len(group), state, _shown(output)).rstrip("\n"))
         return "\n".join(texts)
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # what IPython and Jupyter show
         printer.text(str(self))
-
-
-def _ranges(numbers: List[int]) -> str:
-    runs = (list(run) for _, run in itertools.groupby(enumerate(sorted(numbers)), lambda pair: pair[1] - pair[0]))
-    return ",".join("-".join(sorted({str(run[0][1]), str(run[-1][1])}, key=int)) for run in runs)

@@ -7,8 +7,10 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import stat
+import subprocess
 import sys
 import tempfile
 import textwrap
@@ -88,6 +90,7 @@ class Replay(unittest.TestCase):
                 self.pod([start, *others, summary]).run("x")
             elif event.get("event") != "error":
                 self.assertEqual(self.pod([event]).ask("ps"), event)
+                self.assertEqual(self.pod([event, start, summary]).call("ps").result().objects, [event])
 
     def test_files(self):
         start = next(event for event in shown("start") if "files" in event)
@@ -103,6 +106,30 @@ class Replay(unittest.TestCase):
         self.assertEqual([host.worker for host in result], [0, 1])
         self.assertEqual(result[0].stdout, "new\n")
         self.assertEqual([event["event"] for event in result.events], ["restart", "summary", "over"])
+
+    def test_a_try_that_starts_nothing_is_the_last_one_too(self):
+        unreachable = dict(first_run()[-2], outcome="unreachable", stage="connecting", cause="refused", message="connection refused")
+        events = [first_run()[0], line("old"), *shown("restart"), first_run()[0], unreachable, dict(first_run()[-1], status=255), *shown("over")]
+        result = self.pod(events, 255).run("x")
+        self.assertEqual((result[0].stdout, result[1].describe()), ("", "[1] tpu-1: connecting: connection refused"))
+
+    def test_how_a_host_ended(self):
+        start, ended, summary = first_run()[0], first_run()[-2], first_run()[-1]
+        ends = {
+            "exited": (dict(status=3), 3), "signaled": (dict(signal=9), 137), "timed_out": ({}, 124), "stalled": ({}, 124), "lost": ({}, 255),
+            "unreachable": ({}, 255), "not_started": ({}, None), "stopped": ({}, None),
+        }
+        for outcome, (more, status) in ends.items():
+            result = self.pod([start, dict({"v": 1, "event": "exit", "worker": 1, "host": "tpu-1", "outcome": outcome}, **more), summary]).run("x")
+            self.assertEqual((result[1].returncode, result[1].ok, result[1] in result.failed), (status, False, status is not None), outcome)
+
+        def failed(worker, seconds):
+            return dict(ended, worker=worker, outcome="exited", status=1, seconds=seconds)
+
+        hosts = [dict(start["hosts"][0], worker=worker, host="tpu-%d" % worker) for worker in (3, 5)]
+        both = [dict(start, hosts=hosts), failed(3, 2.5), failed(5, 1.5)]
+        self.assertEqual(self.pod([*both, dict(summary, culprit=None)]).run("x").first_failure.worker, 5)
+        self.assertEqual(self.pod([*both, dict(summary, culprit=3)]).run("x").first_failure.worker, 3)
 
     def test_samples(self):
         self.assertEqual(self.pod(shown("state", "sample")).ask("top", "-n", "1"), shown("state", "sample"))
@@ -142,6 +169,15 @@ class Replay(unittest.TestCase):
 
         self.assertEqual(asyncio.run(main()), [str(number) for number in range(10)])
 
+    def test_lines_that_have_come_are_given_before_more_is_awaited(self):
+        run = self.waiting(events=first_run()[:-1]).stream("x")
+        self.addCleanup(run.close)
+        self.wait_until_it_waits()
+        for first in run:
+            break
+        second = next(iter(run))
+        self.assertEqual((first.text, second.data), ("step 100 loss 2.31", b"\xff\xd8\xff\xe0"))
+
     def test_print_shows_equal_output_once_and_nothing_that_acts_on_a_terminal(self):
         start, summary = first_run()[0], first_run()[-1]
         ended = [dict(event, outcome="exited", status=0) for event in shown("exit")]
@@ -157,6 +193,9 @@ class Replay(unittest.TestCase):
         for wrong in ({}, {"command": ""}, {"command": []}, {"command": "x", "script": "y"}):
             with self.assertRaises(podrun.UsageError):
                 self.pod().run(**wrong)
+        for wrong in (lambda: self.pod().run("x", options="-k"), lambda: podrun.Pod(options="-k"), lambda: self.pod().run("x", args=["y"])):
+            with self.assertRaises(podrun.UsageError):
+                wrong()
 
     def test_a_stream_that_is_cut_off(self):
         for end in (1, 3):
@@ -179,6 +218,17 @@ class Replay(unittest.TestCase):
         self.assertEqual((result[1].outcome, result[1].returncode, result[1].details["by"]), ("abducted", None, "aliens"))
         with self.assertRaisesRegex(podrun.PodrunError, "version 1"):
             self.pod([dict(first_run()[0], v=2)]).run("x")
+
+        with self.assertRaises(podrun.Incomplete):
+            self.pod([later], text="os.kill(os.getpid(), signal.SIGKILL)").run("x")
+
+    def test_output_that_is_no_event(self):
+        for text in ("print('would run: true')", "say([1])", "say({'event': 'line'})", "say(%r)" % line("of no host", 7)):
+            with self.assertRaisesRegex(podrun.PodrunError, "no event: .*(would run|1|line)"):
+                self.pod(text=text + "\nfor _ in range(9): print('more')").run("x")
+
+    def test_a_message_without_a_newline(self):
+        self.assertEqual(self.pod(first_run(), messages="podrun: one\npodrun: two").run("x").messages, ["podrun: one", "podrun: two"])
 
     def test_a_cut_between_two_tries(self):
         with self.assertRaises(podrun.Incomplete):
@@ -232,7 +282,51 @@ class Replay(unittest.TestCase):
         self.assertEqual(words(["/my prog"]), [*always, "--exec", *hosts, "--", "/my prog"])
         self.assertEqual(words(script="s.sh", args=["x"]), [*always, "--script=s.sh", *hosts, "--", "x"])
         self.assertEqual(words("x", timeout=0.5, fail_fast=True, options=["-k"])[4:], ["--timeout=500ms", "--fail-fast", *hosts, "-k", "--", "x"])
-        self.assertEqual(words("x", outdir="out")[0], "--json=events")
+        self.assertEqual(words("x", outdir=Path("out"))[0], "--json=events")
+        self.assertIn("--chdir=/tmp", words("x", cwd=Path("/tmp")))
+
+    def test_a_host_as_a_word(self):
+        for host, word in (((0, "a"), "a"), ((0, "fe80::1"), "fe80::1"), ((0, "::1", "ada", 22), "ada@[::1]:22"), ((0, "a", "ada"), "ada@a")):
+            self.assertEqual(str(podrun.Host(*host)), word)
+
+    def test_it_has_a_session_of_its_own(self):
+        run = podrun.Pod(program=self.program("say({'v': 1, 'session': os.getsid(0), 'own': os.getpid()})")).stream("x")
+        said = run.result().objects[0]
+        self.assertEqual(said["session"], said["own"])
+
+    def python(self, text, **options):
+        """What a Python of its own that runs `text` leaves in the file whose path it gets."""
+        said = self.directory / "said"
+        environment = dict(os.environ, PYTHONPATH=options.pop("path", str(ROOT / "python")), SAID=str(said), PODRUN_PROGRAM=options.pop("program", ""))
+        subprocess.run([sys.executable, "-c", textwrap.dedent(text)], env=environment, check=True, timeout=60, **options)
+        return json.loads(said.read_text())
+
+    def test_where_standard_descriptors_are_closed(self):
+        program = self.program("say({'v': 1, 'input': sys.stdin.read(), 'env': open(sys.argv[1].split('=')[1]).read()})")
+        said = self.python("""
+            import json, os
+            for descriptor in range(3):
+                os.close(descriptor)
+            import podrun
+            said = podrun.Pod().stream("x", env={"A": "b"}, input="all of it").result().objects[0]
+            open(os.environ["SAID"], "w").write(json.dumps(said))
+        """, program=program)
+        self.assertEqual((said["input"], said["env"]), ("all of it", "A=b\n"))
+
+    def test_the_program_is_the_one_that_came_with_the_package(self):
+        find = "import json, os, podrun; open(os.environ['SAID'], 'w').write(json.dumps(podrun.find_program()))"
+        program = shutil.which("true")
+        for library, place in (("target", "target/bin"), ("venv/lib/python3.9/site-packages", "venv/bin"), ("local/lib/python3/dist-packages", "local/bin")):
+            (self.directory / place).mkdir(parents=True)
+            shutil.copytree(str(ROOT / "python/podrun"), str(self.directory / library / "podrun"))
+            brought = self.directory / place / "podrun"
+            shutil.copy(program, str(brought))
+            self.assertEqual(self.python(find, path=str(self.directory / library)), str(brought))
+            if os.getuid() == 0:
+                os.chown(str(brought), 12345, 12345)
+                shutil.copy(program, str(self.directory / "podrun"))
+                found = self.python("import os; os.environ['PATH'] = %r\n" % str(self.directory) + find, path=str(self.directory / library))
+                self.assertEqual(found, str(self.directory / "podrun"), "a program of another user is none of ours")
 
     def test_values_of_variables_are_in_no_list_of_processes(self):
         pod = podrun.Pod(program=self.program("word = sys.argv[1]\nsay({'v': 1, 'words': sys.argv, 'env': open(word.split('=')[1]).read(), 'own': 'A' in os.environ})"))
@@ -287,9 +381,9 @@ class Replay(unittest.TestCase):
         say({})
     """
 
-    def waiting(self, signals=1):
+    def waiting(self, signals=1, events=None):
         summary = dict(first_run()[-1], status=130, interrupted_by=2)
-        return self.pod(first_run()[:2], 130, text=textwrap.dedent(self.UNTIL_SIGNAL).format(signals, summary))
+        return self.pod(events or first_run()[:2], 130, text=textwrap.dedent(self.UNTIL_SIGNAL).format(signals, summary))
 
     def stops(self):
         """The signals that the program got."""
@@ -328,6 +422,14 @@ class Replay(unittest.TestCase):
                 for name in ("waits", "stopped"):
                     (self.directory / name).unlink()
 
+    def test_ctrl_c_in_a_loop_without_a_block_is_passed_on_too(self):
+        run = self.waiting().stream("x")
+        self.interrupt_soon()
+        with self.assertRaises(KeyboardInterrupt):
+            for _ in run:
+                pass
+        self.assertEqual(self.stops(), [signal.SIGINT])
+
     def test_a_block_that_is_left_stops_it(self):
         with self.assertRaises(ZeroDivisionError), self.waiting().stream("x") as run:
             self.wait_until_it_waits()
@@ -356,6 +458,36 @@ class Replay(unittest.TestCase):
         self.assertFalse((self.directory / "stopped").exists())
         run.close()
         self.assertEqual(self.stops(), [signal.SIGTERM])
+
+    def test_a_child_forked_during_a_start_keeps_no_run(self):
+        popen, starts = subprocess.Popen, threading.Event()
+
+        def slow_popen(*args, **options):
+            process = popen(*args, **options)
+            starts.set()
+            time.sleep(0.5)
+            return process
+
+        self.addCleanup(setattr, subprocess, "Popen", popen)
+        subprocess.Popen = slow_popen
+        runs = []
+        thread = threading.Thread(target=lambda: runs.append(self.waiting().stream("x")))
+        thread.start()
+        starts.wait(20)
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            pipes = [os.readlink("/proc/self/fd/" + each) for each in os.listdir("/proc/self/fd") if os.path.exists("/proc/self/fd/" + each)]
+            os.write(writer, json.dumps(pipes).encode())
+            os._exit(0)
+        os.waitpid(child, 0)
+        os.close(writer)
+        of_child = json.loads(os.read(reader, 65536))
+        os.close(reader)
+        thread.join(20)
+        pipe = os.readlink("/proc/self/fd/%d" % runs[0]._process.stdout.fileno())
+        self.assertNotIn(pipe, of_child)
+        runs[0].close()
 
     # asyncio
 
@@ -431,6 +563,21 @@ class Replay(unittest.TestCase):
         async def main():
             with self.assertRaises(asyncio.TimeoutError):
                 await asyncio.wait_for(self.waiting().stream("x"), 1.5)
+
+        asyncio.run(main())
+        self.assertEqual(self.stops(), [signal.SIGTERM])
+
+    def test_a_task_that_is_cancelled_twice_still_stops_it(self):
+        async def main():
+            run = self.waiting().stream("x")
+            await asyncio.get_running_loop().run_in_executor(None, self.wait_until_it_waits)
+            task = asyncio.ensure_future(run)
+            await asyncio.sleep(0.1)
+            task.cancel()
+            await asyncio.sleep(0)
+            task.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await task
 
         asyncio.run(main())
         self.assertEqual(self.stops(), [signal.SIGTERM])
