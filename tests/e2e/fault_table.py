@@ -122,7 +122,8 @@ def plays(faults):
     @pytest.fixture(scope="module", autouse=True)
     def every_row_is_played(request):
         yield
-        chosen = request.config.option.keyword or request.config.option.markexpr or any("::" in each for each in request.config.args)
+        options = request.config.option
+        chosen = options.keyword or options.markexpr or request.config.getoption("lf", False) or any("::" in each for each in request.config.args)
         assert chosen or request.session.testsfailed or not (forgotten := set(faults) - PLAYED), f"no test plays: {forgotten}"
 
     return every_row_is_played
