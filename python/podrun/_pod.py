@@ -15,7 +15,8 @@ Seconds = Union[int, float, str]  # or what podrun takes: "5m"
 
 class Pod:
     """The hosts that commands run on, and how they are reached; without arguments those that `podrun hosts` finds. `hosts` is "tpu-[0-15]" or
-    a sequence, `name` a pod of config.yaml, `workers` chooses some ("0,3-7"); `options` are further words for all commands: ["-o", "Port=2222"]."""
+    a sequence, `name` a pod of config.yaml, `workers` chooses some ("0,3-7"); `options` are further words for all commands (["-o", "Port=2222"]),
+    `program` is podrun's path."""
     def __init__(self, hosts: Optional[Hosts] = None, *, hostfile: Optional[Path] = None, name: Optional[str] = None, workers: Optional[str] = None,
                  user: Optional[str] = None, identity: Optional[Path] = None, jump: Optional[str] = None, via: Optional[str] = None,
                  options: Sequence[str] = (), program: Optional[Path] = None) -> None:
