@@ -62,7 +62,7 @@ class Run(ContextManager["Run"], AsyncContextManager["Run"]):
         with self._lock:
             self._reader = threading.get_ident()
             for key, _ in self._selector.select(None if wait else 0) if self._selector.get_map() else ():
-                data = os.read(key.fd, 1 << 18)
+                data = os.read(key.fd, 1 << 16)  # what a pipe has; the pages for a larger buffer would take half of the time
                 is_event = key.fileobj is self._process.stdout
                 lines = (self._rest[key.fileobj] + data).split(b"\n")
                 self._rest[key.fileobj] = lines.pop() if data or is_event else b""
