@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The state of each host's interpreter, and the times after which the user is told something about the cell
+// that runs.
 #include "podrun/python/cell_machine.hpp"
 
 #include <algorithm>
@@ -17,7 +19,8 @@ std::vector<CellAction> CellMachine::on(const CellEvent& event, TimePoint now) {
 
 std::optional<CellMachine::TimePoint> CellMachine::next_tick() const {
   std::optional<TimePoint> next;
-  for (const Due& due : {show_errors_, tell_running_, ask_hanging_, is_deaf_, places_due_}) {
+  for (const Due& due :
+       {cell_.show_errors, cell_.tell_running, cell_.ask_hanging, cell_.is_deaf, cell_.places_due}) {
     if (due) next = std::min(next.value_or(*due), *due);
   }
   return next;
@@ -33,8 +36,6 @@ void CellMachine::handle(const event::Entered& event) {
     if (hosts_[host].state == State::idle) hosts.push_back(host);
   }
   for (const std::size_t host : hosts) hosts_[host].state = State::running;
-  show_errors_ = tell_running_ = ask_hanging_ = is_deaf_ = places_due_ = told_deaf_ = std::nullopt;
-  has_asked_ = false;
   if (hosts.empty())
     actions_.emplace_back(action::AskForCell{});
   else
@@ -58,7 +59,8 @@ void CellMachine::handle(const event::InterpreterGone& event) {
 void CellMachine::handle(const event::Place& event) {
   hosts_[event.host].place = event.place;
   const CellHosts running = of(State::running);
-  if (places_due_ && std::ranges::none_of(running, [this](std::size_t host) { return place(host).empty(); }))
+  if (cell_.places_due &&
+      std::ranges::none_of(running, [this](std::size_t host) { return place(host).empty(); }))
     tell_places();
 }
 
@@ -66,12 +68,12 @@ void CellMachine::handle(const event::Place& event) {
 void CellMachine::handle(const event::Interrupt& /*event*/) {
   if (is_ending_) {
     actions_.emplace_back(action::LeaveAtOnce{});
-  } else if (told_deaf_ && now_ - *told_deaf_ >= times_.read) {
+  } else if (cell_.told_deaf && now_ - *cell_.told_deaf >= times_.read) {
     is_ending_ = true;
-    is_deaf_ = ask_hanging_ = places_due_ = std::nullopt;
+    cell_.is_deaf = cell_.ask_hanging = cell_.places_due = std::nullopt;
     actions_.emplace_back(action::EndAll{});
   } else if (is_running()) {
-    if (!told_deaf_) is_deaf_ = now_ + times_.deaf;
+    if (!cell_.told_deaf) cell_.is_deaf = now_ + times_.deaf;
     actions_.emplace_back(action::InterruptCell{of(State::running)});
   }
 }
@@ -81,11 +83,11 @@ void CellMachine::handle(const event::Quit& /*event*/) {
 }
 
 void CellMachine::handle(const event::CellTick& /*event*/) {
-  if (take_due(show_errors_)) show(false);
-  if (take_due(tell_running_)) actions_.emplace_back(action::TellRunning{of(State::running)});
-  if (take_due(ask_hanging_)) ask_places(Answer::places);
-  if (take_due(is_deaf_)) ask_places(Answer::deaf);
-  if (take_due(places_due_)) tell_places();
+  if (take_due(cell_.show_errors)) show(false);
+  if (take_due(cell_.tell_running)) actions_.emplace_back(action::TellRunning{of(State::running)});
+  if (take_due(cell_.ask_hanging)) ask_places(Answer::places);
+  if (take_due(cell_.is_deaf)) ask_places(Answer::deaf);
+  if (take_due(cell_.places_due)) tell_places();
 }
 
 CellHosts CellMachine::of(State state) const {
@@ -105,18 +107,19 @@ bool CellMachine::take_due(Due& due) const {
 void CellMachine::ended_on(std::size_t host, bool is_well) {
   if (!is_running()) {
     show(true);
-    show_errors_ = tell_running_ = ask_hanging_ = is_deaf_ = places_due_ = std::nullopt;
+    cell_ = {};
     actions_.emplace_back(action::AskForCell{});
     return;
   }
-  tell_running_ = now_ + times_.running;
+  cell_.tell_running = now_ + times_.running;
   if (is_well) return;
-  if (hosts_[host].reply && !show_errors_) show_errors_ = now_ + times_.window;
-  if (!has_asked_) ask_hanging_ = now_ + times_.hang;
-  has_asked_ = true;
+  if (hosts_[host].reply && !cell_.show_errors) cell_.show_errors = now_ + times_.window;
+  if (!cell_.has_asked) cell_.ask_hanging = now_ + times_.hang;
+  cell_.has_asked = true;
 }
 
-/// Errors are shown while the others run, since they may run for ever because of them.
+/// Shows each reply once: values when all hosts have ended the cell, errors before, since a host that waits
+/// for one that has failed may run forever.
 void CellMachine::show(bool also_values) {
   CellHosts hosts;
   for (std::size_t i = 0; i < hosts_.size(); ++i) {
@@ -130,19 +133,19 @@ void CellMachine::show(bool also_values) {
 }
 
 void CellMachine::ask_places(Answer answer) {
-  answer_ = std::max(answer_, answer);
+  cell_.answer = std::max(cell_.answer, answer);
   for (const std::size_t host : of(State::running)) hosts_[host].place.clear();
-  places_due_ = now_ + times_.answer;
+  cell_.places_due = now_ + times_.answer;
   actions_.emplace_back(action::AskPlaces{of(State::running)});
 }
 
 void CellMachine::tell_places() {
-  places_due_.reset();
+  cell_.places_due.reset();
   CellHosts known = of(State::running);
   std::erase_if(known, [this](std::size_t host) { return place(host).empty(); });
   if (!known.empty()) actions_.emplace_back(action::TellPlaces{std::move(known)});
-  if (std::exchange(answer_, Answer::none) != Answer::deaf) return;
-  told_deaf_ = now_;
+  if (std::exchange(cell_.answer, Answer::none) != Answer::deaf) return;
+  cell_.told_deaf = now_;
   actions_.emplace_back(action::TellDeaf{of(State::running)});
 }
 

@@ -15,7 +15,7 @@
 // hosts of the run.
 namespace podrun::python {
 
-/// What an interpreter has replied to a cell, see driver.py.
+/// The reply of an interpreter to a cell (driver.py).
 struct CellReply {
   enum class Kind : std::uint8_t { done, value, error, exit };
   Kind kind = Kind::done;
@@ -51,7 +51,7 @@ struct CellTick {};
 using CellEvent = std::variant<event::Waits, event::Entered, event::Replied, event::Place,
                                event::InterpreterGone, event::Interrupt, event::Quit, event::CellTick>;
 
-/// What an action is about, in the order of the hosts.
+/// The hosts of an action, the lowest index first.
 using CellHosts = std::vector<std::size_t>;
 
 namespace action {
@@ -111,7 +111,7 @@ class CellMachine {
 
   explicit CellMachine(std::size_t hosts, const CellTimes& times = {}) : hosts_(hosts), times_(times) {}
 
-  /// What to do now, in this order.
+  /// Returns the actions that the event asks for, in their order.
   std::vector<CellAction> on(const CellEvent& event, TimePoint now);
   /// When it wants a CellTick; none: at no time.
   std::optional<TimePoint> next_tick() const;
@@ -155,14 +155,17 @@ class CellMachine {
   const CellTimes times_;
   std::vector<CellAction> actions_;
   TimePoint now_;
-  Due show_errors_;
-  Due tell_running_;
-  Due ask_hanging_;
-  Due is_deaf_;
-  Due places_due_;
-  Answer answer_ = Answer::none;
-  Due told_deaf_;  ///< when, not until when
-  bool has_asked_ = false;
+  struct Cell {
+    Due show_errors = std::nullopt;
+    Due tell_running = std::nullopt;
+    Due ask_hanging = std::nullopt;
+    Due is_deaf = std::nullopt;
+    Due places_due = std::nullopt;
+    Answer answer = Answer::none;
+    std::optional<TimePoint> told_deaf = std::nullopt;
+    bool has_asked = false;
+  };
+  Cell cell_;  ///< the one that runs; nothing of it stays when it has ended
   bool is_ending_ = false;
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Blocks of text are compared whole, since the lines of a matrix or a traceback mean nothing alone.
 #include "podrun/python/cell_words.hpp"
 
 #include <algorithm>
@@ -50,7 +51,7 @@ struct Group {
 };
 using TextOf = std::function<std::string(const HostReply&)>;
 
-/// Those with equal texts, the largest group first.
+/// Groups the hosts with equal texts, the largest group first.
 std::vector<Group> group_by(std::span<const HostReply> replies, const TextOf& text_of) {
   std::vector<Group> groups;
   std::vector<std::string> keys;

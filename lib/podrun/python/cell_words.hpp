@@ -31,7 +31,7 @@ using HostPlace = std::pair<std::size_t, std::string>;
 std::vector<std::string> describe_places(const std::vector<hosts::Host>& hosts,
                                          std::span<const HostPlace> places);
 
-/// What the prompt says of the cell before.
+/// The cell before, for the prompt.
 struct CellsBefore {
   CellHosts idle = {};  ///< the hosts of the next cell
   CellHosts lost = {};  ///< those without an interpreter

@@ -180,6 +180,23 @@ TEST_F(Cells, AfterTheWordsOfOneCellTheNextOneCanBeInterruptedAgain) {
   EXPECT_THAT(press(), ElementsAre("interrupt 0-7"));
 }
 
+TEST_F(Cells, WordsAboutACellAreForgottenWhenItHasEnded) {
+  enter();
+  press();
+  EXPECT_THAT(pass(3s), ElementsAre("ask 0-7", "deaf 0-7"));
+  for (std::size_t host = 0; host < 8; ++host) end(host);
+  pass(5s);
+  EXPECT_THAT(press(), IsEmpty()) << "at the prompt";
+
+  enter();
+  press();
+  EXPECT_THAT(pass(2s), ElementsAre("ask 0-7"));
+  for (std::size_t host = 0; host < 8; ++host) end(host);
+  enter();
+  on(event::Quit{});
+  EXPECT_THAT(pass(1s), IsEmpty()) << "nobody has pressed Ctrl-C in this cell";
+}
+
 TEST_F(Cells, QuitAsksWhereTheyAre) {
   EXPECT_THAT(on(event::Quit{}), IsEmpty());
   enter();
